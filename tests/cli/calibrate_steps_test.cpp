@@ -7,7 +7,10 @@
 #include <string>
 
 #include "tests/cli/scratch.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/run_program.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::test::calibrate_steps_test {
 namespace {
@@ -71,9 +74,9 @@ TEST_CASE("a run names the measured steps that it was priced by, and how many of
   REQUIRE(result["step_tables"].size() == 1);
   // 10 answers of 20 tokens, one after the other: the first of each is a prompt's, which no measured step is like.
   CHECK(result["step_tables"][0]["steps"] == 200);
-  CHECK(result["step_tables"][0]["inside"].get<double>() == doctest::Approx(0.95));
+  CHECK(result["step_tables"][0]["inside"].get<double>() == approx(0.95));
   // 4 s for each of the 19 steps, of which the host takes 0.1: the table has its 3.9.
-  CHECK(result["latency"]["tpot_s"]["mean"].get<double>() == doctest::Approx(4).epsilon(0.001));
+  CHECK(result["latency"]["tpot_s"]["mean"].get<double>() == approx(4).epsilon(0.001));
 }
 
 TEST_CASE("measured steps of another model or degree are refused where the scenario names the device") {

@@ -6,7 +6,10 @@
 #include <string>
 
 #include "tests/cli/scratch.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/run_program.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::test::explain_test {
 namespace {
@@ -33,7 +36,7 @@ TEST_CASE("a run is explained from its folder, from its run.json and from a poin
   const auto run = nlohmann::json::parse(scratch.content("out/run.json"));
   double seconds = 0;
   for (const auto& part : json["requests"]) seconds += part["seconds"].get<double>();
-  CHECK(seconds == doctest::Approx(run["latency"]["e2e_s"]["mean"].get<double>()).epsilon(1e-9));
+  CHECK(seconds == approx(run["latency"]["e2e_s"]["mean"].get<double>()).epsilon(1e-9));
 }
 
 TEST_CASE("what is no result is refused") {

@@ -5,7 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/scratch.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/run_program.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::test::observe_test {
 namespace {
@@ -35,7 +38,7 @@ TEST_CASE("observe: a log, a benchmark and power become a scenario, a trace and 
   const Ran again = run_program({"run", scratch.path("seen/scenario.yaml"), "--format", "json"});
   CHECK(again.code == 0);
   CHECK(nlohmann::json::parse(again.out)["latency"]["tpot_s"]["mean"].get<double>() ==
-        doctest::Approx(errors["comparisons"][1]["statistics"]["mean"]["predicted"].get<double>()));
+        approx(errors["comparisons"][1]["statistics"]["mean"]["predicted"].get<double>()));
 }
 
 TEST_CASE("observe: limits fail, and what cannot be predicted is said") {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/cli/scratch.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/run_program.hpp"
 
 namespace llmscape::test::run_test {
@@ -250,10 +251,10 @@ TEST_CASE("requests.jsonl has one line per call in AIPerf's shape") {
     CHECK(metadata["was_cancelled"] == false);
     CHECK(metadata["cancellation_time_ns"].is_null());
     const double tpot_s = row["metrics"]["inter_token_latency"]["value"].get<double>() * 1e-3;
-    CHECK(row["metrics"]["output_token_throughput_per_user"]["value"].get<double>() == doctest::Approx(1 / tpot_s));
+    CHECK(row["metrics"]["output_token_throughput_per_user"]["value"].get<double>() == testing::approx(1 / tpot_s));
   }
   CHECK(count == 40);
-  CHECK(ttft_ms / 40 / 1e3 == doctest::Approx(result["latency"]["ttft_s"]["mean"].get<double>()));
+  CHECK(ttft_ms / 40 / 1e3 == testing::approx(result["latency"]["ttft_s"]["mean"].get<double>()));
 }
 
 TEST_CASE("requests.jsonl says why a call has no answer, and has no metric that it did not live to see") {

@@ -5,7 +5,10 @@
 #include <string>
 
 #include "tests/cli/scratch.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/run_program.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::test {
 namespace {
@@ -46,8 +49,8 @@ TEST_CASE("a pipeline over two devices serves a scenario, a crossing a token slo
           accelerator("front") + ", layers: 6}, {device: " + accelerator("back") + ", layers: 10}]}");
   CHECK(two["requests"]["completed"] == 30);
   const auto median = [](const Json& result) { return result["latency"]["tpot_s"]["p50"].get<double>(); };
-  CHECK(median(two) - median(one) == doctest::Approx(1e-3).epsilon(0.02));
-  CHECK(two["energy"]["mean_w"].get<double>() == doctest::Approx(100));
+  CHECK(median(two) - median(one) == approx(1e-3).epsilon(0.02));
+  CHECK(two["energy"]["mean_w"].get<double>() == approx(100));
 }
 
 TEST_CASE("attention on one preset and GEMMs on another serve a scenario") {

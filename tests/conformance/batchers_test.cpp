@@ -8,10 +8,12 @@
 #include "base/random.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/round_robin.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/serving_bench.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::approx;
 using llmscape::testing::System;
 using llmscape::testing::SystemConfig;
 
@@ -114,7 +116,7 @@ TEST_CASE("a request alone takes one step for its prompt and one for each furthe
     CHECK(system.steps.size() == 20);
     CHECK(system.steps[0].prefill_tokens == 100);
     const Request& r = system.answers[0].request;
-    CHECK(r.first_token.si() == doctest::Approx(1.002));  // 1 ms + 100 x 0.01 ms
+    CHECK(r.first_token.si() == approx(1.002));  // 1 ms + 100 x 0.01 ms
   }
 }
 

@@ -16,7 +16,10 @@
 #include "base/json_text.hpp"
 #include "tests/cli/scratch.hpp"
 #include "tests/golden/golden_file.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/run_program.hpp"
+
+using llmscape::testing::approx;
 
 namespace {
 
@@ -114,7 +117,7 @@ TEST_CASE(
     const Way& way = ways.at(point.at("values").at("machine").get<std::string>());
     const double bytes = 8192 * 131072.0;  // 2 x 32 layers x 8 heads x 128 x 2 bytes a token
     const double transfer = point.at("/result/breakdown/requests/transfer_s"_json_pointer).get<double>();
-    CHECK(transfer == doctest::Approx(bytes / way.narrowest + way.latency).epsilon(1e-9));
+    CHECK(transfer == approx(bytes / way.narrowest + way.latency).epsilon(1e-9));
     ++seen;
   }
   CHECK(seen == ways.size());

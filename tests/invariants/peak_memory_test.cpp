@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "sim/result/metric_table.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
-using doctest::Approx;
+using llmscape::testing::approx;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -66,10 +67,10 @@ TEST_CASE("the kinds of memory sum to its peak, which lies between what KV block
     for (const metrics::Metric& metric : metrics::memory_numbers())
       if (metric.key != "peak_memory_bytes") sum += number(result, std::string(metric.key));
     const double peak = number(result, "peak_memory_bytes");
-    CHECK(sum == Approx(peak).epsilon(1e-12));
+    CHECK(sum == approx(peak).epsilon(1e-12));
     const double blocks = result.kv.peak_use * static_cast<double>(result.kv.blocks) * 16 * 131'072 / one.ranks;
     const double weights = number(result, "weights_bytes");
-    CHECK(weights == Approx(16.06e9 / one.ranks).epsilon(0.001));
+    CHECK(weights == approx(16.06e9 / one.ranks).epsilon(0.001));
     CHECK(peak >= (weights + blocks) * (1 - 1e-12));
     const double beside =
         number(result, "scores_bytes") + number(result, "copies_bytes") + number(result, "logits_bytes");
@@ -92,5 +93,5 @@ TEST_CASE("a run that needs more memory than its device has says so") {
   for (const std::string& warning : result.warnings)
     said = said || warning.find("it would not run") != std::string::npos;
   CHECK(said);
-  CHECK(number(result, "kv_entries_bytes") == Approx(700'000 * 131'072.0).epsilon(1e-4));
+  CHECK(number(result, "kv_entries_bytes") == approx(700'000 * 131'072.0).epsilon(1e-4));
 }

@@ -7,9 +7,11 @@
 
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/serving_bench.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using serving::AdapterConfig;
 using serving::AdapterLaw;
 using testing::call;
@@ -52,8 +54,8 @@ struct Served : System {
 TEST_CASE("one adapter for all is loaded once, by the step that admits its first call") {
   const Served system(with(1, 1), 3, 10);
   CHECK(system.replica().state().running.adapters().loads() == 1);
-  CHECK(system.time_of(0) == doctest::Approx(kLoad + 11 * (kStep + kPerAdapter)));
-  CHECK(system.time_of(1) == doctest::Approx(11 * (kStep + kPerAdapter)));
+  CHECK(system.time_of(0) == approx(kLoad + 11 * (kStep + kPerAdapter)));
+  CHECK(system.time_of(1) == approx(11 * (kStep + kPerAdapter)));
 }
 
 TEST_CASE("calls one after the other load an adapter whenever it is another one, if a single one is resident") {
@@ -72,7 +74,7 @@ TEST_CASE("a step carries the distinct adapters of its calls") {
   for (const auto& answer : system.answers) drawn.insert(answer.request.sequence.adapter);
   REQUIRE(drawn.size() == 4);
   // All start at once: four loads with the first step, then ten decodes of all.
-  CHECK(system.time_of(39) == doctest::Approx(4 * kLoad + 11 * (kStep + 4 * kPerAdapter)));
+  CHECK(system.time_of(39) == approx(4 * kLoad + 11 * (kStep + 4 * kPerAdapter)));
 }
 
 TEST_CASE("a call whose adapter does not fit waits until another one is free") {

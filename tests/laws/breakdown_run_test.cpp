@@ -6,10 +6,12 @@
 #include <map>
 #include <string>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/round_device.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::round_device;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
@@ -42,11 +44,11 @@ TEST_CASE("the parts of a request sum to its end to end, those of the first toke
     const result::RunResult result = example(name, {"workload.requests=400"});
     REQUIRE(result.breakdown.requests);
     const result::TimeParts& parts = *result.breakdown.requests;
-    CHECK(parts.whole_s == doctest::Approx(result.latency["e2e_s"]->mean).epsilon(1e-12));
-    CHECK(sum_of(parts.parts) == doctest::Approx(result.latency["e2e_s"]->mean).epsilon(1e-9));
+    CHECK(parts.whole_s == approx(result.latency["e2e_s"]->mean).epsilon(1e-12));
+    CHECK(sum_of(parts.parts) == approx(result.latency["e2e_s"]->mean).epsilon(1e-9));
     const std::vector<std::pair<std::string, double>> first(
         parts.parts.begin(), parts.parts.begin() + static_cast<std::ptrdiff_t>(serving::kPhasesOfFirstToken));
-    CHECK(sum_of(first) == doctest::Approx(result.latency["ttft_s"]->mean).epsilon(1e-9));
+    CHECK(sum_of(first) == approx(result.latency["ttft_s"]->mean).epsilon(1e-9));
   }
 }
 
@@ -60,9 +62,8 @@ TEST_CASE("the time of steps by family and bound is the busy time of the replica
   double provenance = 0, seconds = 0;
   for (const result::GroupSteps& group : result.breakdown.steps) {
     CAPTURE(group.group);
-    CHECK(group.joules == doctest::Approx(dynamic.at(group.group)).epsilon(1e-9));
-    for (const auto& family : group.families)
-      CHECK(sum_of(family.bound_by) == doctest::Approx(family.seconds).epsilon(1e-12));
+    CHECK(group.joules == approx(dynamic.at(group.group)).epsilon(1e-9));
+    for (const auto& family : group.families) CHECK(sum_of(family.bound_by) == approx(family.seconds).epsilon(1e-12));
     seconds += group.seconds;
   }
   for (const auto& [family, share] : result.time_share) {
@@ -70,10 +71,10 @@ TEST_CASE("the time of steps by family and bound is the busy time of the replica
     for (const result::GroupSteps& group : result.breakdown.steps)
       for (const auto& cost : group.families)
         if (cost.name == family) some += cost.seconds;
-    CHECK(some / seconds == doctest::Approx(share).epsilon(1e-9));
+    CHECK(some / seconds == approx(share).epsilon(1e-9));
     provenance += share;
   }
-  CHECK(provenance == doctest::Approx(1).epsilon(1e-9));
+  CHECK(provenance == approx(1).epsilon(1e-9));
 }
 
 TEST_CASE("decoding waits for memory and a long prompt for arithmetic, and for nothing else without overheads") {
@@ -97,7 +98,7 @@ TEST_CASE("agents wait for their tools, and what tasks waited for sums to their 
   const result::RunResult result = example("agents-h200", {});
   REQUIRE(result.breakdown.tasks);
   const auto parts = by_name(result.breakdown.tasks->parts);
-  CHECK(sum_of(result.breakdown.tasks->parts) == doctest::Approx(result.breakdown.tasks->whole_s).epsilon(1e-9));
+  CHECK(sum_of(result.breakdown.tasks->parts) == approx(result.breakdown.tasks->whole_s).epsilon(1e-9));
   CHECK(parts.at("tools") > 0);
   CHECK(parts.at("model_calls") > 0);
 }

@@ -5,11 +5,13 @@
 #include <map>
 
 #include "sim/serving/routers/round_robin.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/plain_engine.hpp"
 
 namespace breakdown_test {
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using serving::RequestPhase;
 using serving::TaskPhase;
 using testing::call;
@@ -33,7 +35,7 @@ void check(const serving::Request& request, const Phases& seconds) {
   for (std::size_t i = 0; i < serving::kRequestPhases; ++i) {
     CAPTURE(serving::kRequestPhaseNames[i]);
     const auto found = seconds.find(static_cast<RequestPhase>(i));
-    CHECK(request.clock.spent()[i].si() == doctest::Approx(found == seconds.end() ? 0 : found->second).epsilon(1e-9));
+    CHECK(request.clock.spent()[i].si() == approx(found == seconds.end() ? 0 : found->second).epsilon(1e-9));
   }
 }
 
@@ -133,10 +135,10 @@ TEST_CASE("the time of a task is that of its calls, retrieval, tools and pauses;
   const auto spent = [&system](TaskPhase phase) {
     return system.tasks[0].spent()[static_cast<std::size_t>(phase)].si();
   };
-  CHECK(spent(TaskPhase::pauses) == doctest::Approx(1.25));
-  CHECK(spent(TaskPhase::retrieval) == doctest::Approx(0.5));
-  CHECK(spent(TaskPhase::model_calls) == doctest::Approx(2 * kPrefill));
-  CHECK(spent(TaskPhase::tools) == doctest::Approx(2 - kPrefill));
+  CHECK(spent(TaskPhase::pauses) == approx(1.25));
+  CHECK(spent(TaskPhase::retrieval) == approx(0.5));
+  CHECK(spent(TaskPhase::model_calls) == approx(2 * kPrefill));
+  CHECK(spent(TaskPhase::tools) == approx(2 - kPrefill));
 }
 
 }  // namespace breakdown_test

@@ -6,9 +6,11 @@
 #include <stdexcept>
 #include <string>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -46,7 +48,7 @@ TEST_CASE("where nobody waits each class of a mixture has the times that it has 
     const auto alone = run_on_event_queue(*scenario_of(mixture(stream, "0.01 /s")));
     CHECK(alone.classes.empty());  // the figures of all are its own
     for (const char* metric : {"ttft_s", "tpot_s", "e2e_s"})
-      CHECK(of(both, name).latency[metric]->p50 == doctest::Approx(alone.latency[metric]->p50).epsilon(1e-9));
+      CHECK(of(both, name).latency[metric]->p50 == approx(alone.latency[metric]->p50).epsilon(1e-9));
   }
   CHECK(of(both, "long").latency["ttft_s"]->p50 > 10 * of(both, "short").latency["ttft_s"]->p50);
 }
@@ -71,12 +73,12 @@ TEST_CASE("classes add up to the whole run, their latencies to all latencies") {
     completed += static_cast<double>(times.count);
     ttft += times.mean * static_cast<double>(times.count);
   }
-  CHECK(sum.requests_per_s == doctest::Approx(run.throughput.requests_per_s));
-  CHECK(sum.output_tokens_per_s == doctest::Approx(run.throughput.output_tokens_per_s));
-  CHECK(sum.total_tokens_per_s == doctest::Approx(run.throughput.total_tokens_per_s));
-  CHECK(offered == doctest::Approx(*run.throughput.offered_requests_per_s));
-  CHECK(goodput == doctest::Approx(*run.throughput.goodput_rps));
-  CHECK(met / ended == doctest::Approx(*run.throughput.slo_attainment));
-  CHECK(ttft / completed == doctest::Approx(run.latency["ttft_s"]->mean));
+  CHECK(sum.requests_per_s == approx(run.throughput.requests_per_s));
+  CHECK(sum.output_tokens_per_s == approx(run.throughput.output_tokens_per_s));
+  CHECK(sum.total_tokens_per_s == approx(run.throughput.total_tokens_per_s));
+  CHECK(offered == approx(*run.throughput.offered_requests_per_s));
+  CHECK(goodput == approx(*run.throughput.goodput_rps));
+  CHECK(met / ended == approx(*run.throughput.slo_attainment));
+  CHECK(ttft / completed == approx(run.latency["ttft_s"]->mean));
   CHECK(of(run, "long").throughput.slo_attainment != of(run, "short").throughput.slo_attainment);
 }

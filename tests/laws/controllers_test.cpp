@@ -13,11 +13,13 @@
 #include "sim/serving/controllers/fault_injector.hpp"
 #include "sim/serving/controllers/threshold.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/plain_engine.hpp"
 
 namespace controllers_test {
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using serving::Autoscale;
 using serving::Availability;
 using serving::FleetPlan;
@@ -104,7 +106,7 @@ TEST_CASE("a call that finds an empty pool is answered after a cold start and it
   system.run({call(0.37, prompt(1, 1000), 1)});
   REQUIRE(system.answers.size() == 1);
   CHECK(system.answers[0].request.first_token == Seconds(0.37) + Seconds(kColdStart) + Seconds(kPrefill));
-  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == doctest::Approx(kColdStart + kPrefill));
+  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == approx(kColdStart + kPrefill));
   CHECK(system.gateway().fleet().provisioned(1).time(system.end) == Seconds());
 }
 
@@ -115,13 +117,12 @@ TEST_CASE("an empty pool that scales by calls empties again, and only what was s
   System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(0.5, prompt(1, 1000), 1), call(20.25, prompt(2, 1000), 1)});
   // The look at 4 s finds nothing to do; each call pays a cold start of its own.
-  CHECK(system.answers[1].request.first_token.si() == doctest::Approx(20.25 + kColdStart + kPrefill));
-  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() ==
-        doctest::Approx((4 - 0.5) + (kColdStart + kPrefill)));
+  CHECK(system.answers[1].request.first_token.si() == approx(20.25 + kColdStart + kPrefill));
+  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == approx((4 - 0.5) + (kColdStart + kPrefill)));
   const serving::PoolHistory history = system.gateway().fleet().history(0, system.end);
   CHECK(history.starts == 2);
   CHECK(history.drains == 1);
-  CHECK(history.provisioned().si() == doctest::Approx(system.gateway().fleet().provisioned(0).time(system.end).si()));
+  CHECK(history.provisioned().si() == approx(system.gateway().fleet().provisioned(0).time(system.end).si()));
 }
 
 TEST_CASE("an autoscaler follows a step of load up to its most and down to its fewest replicas") {
@@ -225,10 +226,10 @@ TEST_CASE("a replica under maintenance answers what it has, is down, and serves 
   Controlled run(1, policy);
   System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(0, prompt(1, 1000), 10), call(1, prompt(2, 1000), 1)});
-  CHECK(system.answers[0].request.last_token.si() == doctest::Approx(kPrefill + 9 * kStep));
-  CHECK(system.answers[1].request.first_token.si() == doctest::Approx(0.05 + 3 + kColdStart + kPrefill));
+  CHECK(system.answers[0].request.last_token.si() == approx(kPrefill + 9 * kStep));
+  CHECK(system.answers[1].request.first_token.si() == approx(0.05 + 3 + kColdStart + kPrefill));
   const double away = 3.05 - (kPrefill + 9 * kStep);
-  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == doctest::Approx(system.end.si() - away));
+  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == approx(system.end.si() - away));
 }
 
 TEST_CASE("an autoscaler starts no replica that is broken, and calls wait until it is whole") {
@@ -242,7 +243,7 @@ TEST_CASE("an autoscaler starts no replica that is broken, and calls wait until 
   System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(1, prompt(1, 1000), 1)});
   // Whole at 10.5 s, when the autoscaler had no reason to look before 11 s.
-  CHECK(system.answers[0].request.first_token.si() == doctest::Approx(11 + kColdStart + kPrefill));
+  CHECK(system.answers[0].request.first_token.si() == approx(11 + kColdStart + kPrefill));
 }
 
 TEST_CASE("a fault that nobody repairs fails the calls that wait, though a controller goes on looking") {
@@ -273,7 +274,7 @@ TEST_CASE("two faults at a time are two repairs; a replica serves when the last 
   }};
   System system(run.config, plain_policy(), serving::LeastTokens(), plain_seconds);
   system.run({call(4.5, prompt(1, 1000), 1)});
-  CHECK(system.answers[0].request.first_token.si() == doctest::Approx(6 + kColdStart + kPrefill));
+  CHECK(system.answers[0].request.first_token.si() == approx(6 + kColdStart + kPrefill));
   CHECK(system.gateway().fleet().history(0, system.end).losses == 2);
   CHECK(system.gateway().fleet().history(0, system.end).starts == 1);
 }
@@ -301,7 +302,7 @@ TEST_CASE("devices that break at random do so as often as their MTBF says, and a
   CHECK(std::abs(static_cast<double>(history.losses) - expected) < 4 * deviation);
   CHECK(static_cast<double>(history.losses) != expected);
   // The share that is down has a relative deviation of sqrt(2 / n): 0.021.
-  CHECK(1 - history.available() == doctest::Approx(kMttr / (kMtbf + kMttr)).epsilon(0.08));
+  CHECK(1 - history.available() == approx(kMttr / (kMtbf + kMttr)).epsilon(0.08));
 }
 
 TEST_CASE(

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::json_on_simgrid;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
@@ -96,11 +98,11 @@ double dynamic_joules(const result::RunResult& result) {
 }
 
 void check_cut(const result::RunResult& cut, const result::RunResult& whole, double share) {
-  CHECK(cut.simulated_s == doctest::Approx(whole.simulated_s * share).epsilon(1e-9));
-  CHECK(dynamic_joules(cut) == doctest::Approx(dynamic_joules(whole) * share).epsilon(1e-9));
-  CHECK(cut.work.flops == doctest::Approx(whole.work.flops * share).epsilon(1e-9));
+  CHECK(cut.simulated_s == approx(whole.simulated_s * share).epsilon(1e-9));
+  CHECK(dynamic_joules(cut) == approx(dynamic_joules(whole) * share).epsilon(1e-9));
+  CHECK(cut.work.flops == approx(whole.work.flops * share).epsilon(1e-9));
   REQUIRE(cut.utilisation.size() == 1);
-  CHECK(cut.utilisation[0].busy == doctest::Approx(1).epsilon(1e-9));
+  CHECK(cut.utilisation[0].busy == approx(1).epsilon(1e-9));
   CHECK(cut.energy->mean_w <= cut.energy->peak_w * (1 + 1e-9));
   CHECK(cut.tokens.emitted == 0);
   CHECK(cut.tokens.computed == 0);

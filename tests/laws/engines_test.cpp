@@ -7,9 +7,11 @@
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/round_robin.hpp"
 #include "tests/support/answers.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::approx;
 using llmscape::testing::by_id;
 using llmscape::testing::call;
 using llmscape::testing::one_second;
@@ -107,8 +109,8 @@ TEST_CASE("a front end takes calls one after the other before an engine sees the
   CHECK(requests.at(0).enqueue == Seconds(1));
   CHECK(requests.at(0).first_token == Seconds(2));
   CHECK(requests.at(1).arrival == Seconds(0));
-  CHECK(requests.at(1).enqueue.si() == doctest::Approx(2.5));  // 1 + 0.5 + 100 x 0.01; read at once: nothing runs
-  CHECK(requests.at(1).first_token.si() == doctest::Approx(3.5));
+  CHECK(requests.at(1).enqueue.si() == approx(2.5));  // 1 + 0.5 + 100 x 0.01; read at once: nothing runs
+  CHECK(requests.at(1).first_token.si() == approx(3.5));
 }
 
 TEST_CASE("a call that is given up in the front end leaves at once and never reaches an engine") {

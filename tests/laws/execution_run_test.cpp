@@ -2,10 +2,11 @@
 // Scenarios whose engine keeps its cache in other forms than blocks, computes attention eagerly, or all logits.
 #include <doctest/doctest.h>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
-using doctest::Approx;
+using llmscape::testing::approx;
 using llmscape::testing::holds;
 using llmscape::testing::mistakes;
 using llmscape::testing::run_on_event_queue;
@@ -42,9 +43,9 @@ TEST_CASE("a concatenated cache moves the entries of each decode twice more, and
   const auto joined = run_of(kAlone + ", engine: {name: vllm, version: \"0.6\", kv_cache: concatenated}", 100'000, 200);
   double entries = 0;  // 199 decodes, the first over the prompt and itself
   for (int decode = 1; decode < 200; ++decode) entries += 100'000 + decode;
-  CHECK(joined.work.bytes - paged.work.bytes == Approx(2 * entries * 131'072).epsilon(1e-6));
+  CHECK(joined.work.bytes - paged.work.bytes == approx(2 * entries * 131'072).epsilon(1e-6));
   CHECK(device_time_per_token(joined) - device_time_per_token(paged) > 2 * 100'000 * 131'072.0 / 2.04e12);
-  CHECK(joined.latency["ttft_s"]->mean == Approx(paged.latency["ttft_s"]->mean).epsilon(1e-3));  // nothing to join
+  CHECK(joined.latency["ttft_s"]->mean == approx(paged.latency["ttft_s"]->mean).epsilon(1e-3));  // nothing to join
 }
 
 TEST_CASE("transformers: batches without graphs, a concatenated cache, and by version eager attention and all logits") {
@@ -62,15 +63,15 @@ TEST_CASE("transformers: batches without graphs, a concatenated cache, and by ve
 TEST_CASE("logits of all tokens cost a prompt 2 x tokens x hidden x vocabulary more, and a decode nothing") {
   const auto last = run_of(kAlone + ", engine: {name: vllm, version: \"0.6\"}", 4096, 50);
   const auto all = run_of(kAlone + ", engine: {name: vllm, version: \"0.6\", logits: all}", 4096, 50);
-  CHECK(all.work.flops - last.work.flops == Approx(2.0 * 4095 * 4096 * 128'256).epsilon(1e-6));
-  CHECK(all.latency["tpot_s"]->mean == Approx(last.latency["tpot_s"]->mean).epsilon(1e-9));
+  CHECK(all.work.flops - last.work.flops == approx(2.0 * 4095 * 4096 * 128'256).epsilon(1e-6));
+  CHECK(all.latency["tpot_s"]->mean == approx(last.latency["tpot_s"]->mean).epsilon(1e-9));
 }
 
 TEST_CASE("eager attention makes a prompt as much slower as its scores take to write and read") {
   const auto flash = run_of(kAlone, 4096, 2);
   const auto eager = run_of(kAlone + ", engine: {name: vllm, version: \"0.6\", attention: eager}", 4096, 2);
   const double bytes = 2 * 2 * 32 * 32 * (4096.0 * 4096 + 4097);  // the prompt's, and those of one decode
-  CHECK(eager.work.bytes - flash.work.bytes == Approx(bytes).epsilon(1e-9));
+  CHECK(eager.work.bytes - flash.work.bytes == approx(bytes).epsilon(1e-9));
   CHECK(eager.latency["ttft_s"]->mean - flash.latency["ttft_s"]->mean > bytes / 2.04e12);
 }
 

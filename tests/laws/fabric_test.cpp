@@ -12,12 +12,14 @@
 #include "base/random.hpp"
 #include "sim/kernel/fluid_fabric.hpp"
 #include "sim/kernel/max_min.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/fabric_script.hpp"
 
 namespace fabric_test {
 
 using namespace llmscape;
 using namespace llmscape::fabric_testing;
+using llmscape::testing::approx;
 
 TEST_CASE("two unequal transfers on one link: half the rate each, then all of it for the one that is left") {
   check_ends(
@@ -219,7 +221,7 @@ TEST_CASE("max-min rates of a textbook case") {
   for (std::size_t i = 0; i < paths.size(); ++i) rates.set_flows(rates.add_crowd(paths[i]), flows[i]);
   rates.settle();
   const std::vector<double> expected = {1.0 / 3, 1.0 / 3, 0.25, 0.75};
-  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(rates.rate(i) == doctest::Approx(expected[i]));
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(rates.rate(i) == approx(expected[i]));
   // One of the first two leaves, and the wide link is left to two: nobody else is looked at.
   rates.set_flows(0, 1);
   CHECK(rates.settle() == std::vector<std::size_t>{0, 1});
@@ -258,7 +260,7 @@ TEST_CASE("rates that are kept while crowds come and go are those of the same cr
     fresh.settle();
     std::vector<double> carried(kLinks, 0);
     for (std::size_t i = 0; i < kCrowds; ++i) {
-      CHECK(kept.rate(i) == doctest::Approx(fresh.rate(i)).epsilon(1e-12));
+      CHECK(kept.rate(i) == approx(fresh.rate(i)).epsilon(1e-12));
       for (const std::size_t link : paths[i]) carried[link] += static_cast<double>(flows[i]) * kept.rate(i);
     }
     // Max-min: each flow crosses a full link on which nobody is faster.

@@ -3,9 +3,11 @@
 #include <doctest/doctest.h>
 
 #include "models/memory.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -40,7 +42,7 @@ TEST_CASE("devices whose replicas are off draw nothing: a pool scaled down to on
   const result::RunResult of_four = run_on_event_queue(*scenario_of(chat(4, scaled)));
   const result::RunResult of_one = run_on_event_queue(*scenario_of(chat(1, "")));
   CHECK(of_four.simulated_s == of_one.simulated_s);
-  CHECK(of_four.energy->total_joules == doctest::Approx(of_one.energy->total_joules).epsilon(1e-12));
+  CHECK(of_four.energy->total_joules == approx(of_one.energy->total_joules).epsilon(1e-12));
   CHECK(of_four.energy->joules == of_one.energy->joules);
   REQUIRE(of_four.fleet);
   CHECK(of_four.fleet->pools[0].replica_s == of_one.simulated_s);
@@ -57,9 +59,8 @@ TEST_CASE("a call at an empty pool waits for boot time and weights on top of wha
                                 "0, up_at: 8, down_at: 1, interval: 10 s}]}\n");
   const double warm = run_on_event_queue(*scenario_of(one_call + "}\n")).latency["ttft_s"]->mean;
   const Bytes weights = models::memory_need(cold->model, cold->pools[0].plan(), 1, 1).weights;
-  CHECK(weights.si() == doctest::Approx(8.03e9).epsilon(0.01));  // 16.06 GB over two devices
-  CHECK(run_on_event_queue(*cold).latency["ttft_s"]->mean ==
-        doctest::Approx(7 + weights.si() / 10e9 + warm).epsilon(1e-12));
+  CHECK(weights.si() == approx(8.03e9).epsilon(0.01));  // 16.06 GB over two devices
+  CHECK(run_on_event_queue(*cold).latency["ttft_s"]->mean == approx(7 + weights.si() / 10e9 + warm).epsilon(1e-12));
 }
 
 TEST_CASE("entries that a node's link loses are computed again; a slow link takes their time") {
@@ -77,8 +78,7 @@ TEST_CASE("entries that a node's link loses are computed again; a slow link take
       handed_over("faults: {schedule: [{at: 0 s, group: prompts, node: 0, uplink: 1 Gbit/s}]}\n");
   const double bits = 1000 * 131072 * 8.0;  // 32 layers x 2 x 8 heads x 128 x 2 bytes a token
   CHECK(slow.tokens.computed == 1000);
-  CHECK(slow.latency["e2e_s"]->mean - whole.latency["e2e_s"]->mean ==
-        doctest::Approx(bits / 1e9 - bits / 3.2e12).epsilon(1e-6));
+  CHECK(slow.latency["e2e_s"]->mean - whole.latency["e2e_s"]->mean == approx(bits / 1e9 - bits / 3.2e12).epsilon(1e-6));
 
   const result::RunResult repaired =
       handed_over("faults: {schedule: [{at: 0 s, lasts: 1 ms, group: prompts, node: 0, uplink: 1 Gbit/s}]}\n");

@@ -5,11 +5,13 @@
 #include "base/random.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
 #include "sim/serving/routers/round_robin.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/plain_engine.hpp"
 
 namespace fleet_test {
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using serving::Availability;
 using serving::Fleet;
 using serving::Outcome;
@@ -46,9 +48,9 @@ TEST_CASE("a call whose replica is lost is tried again on another one, from its 
   CHECK(request.attempt == 1);
   CHECK(request.lost == 4);  // the first, two more, and the one that was on its way
   CHECK(request.emitted == 10);
-  CHECK(request.first_token.si() == doctest::Approx(2 * kPrefill + 2.5 * kStep));
-  CHECK(request.last_token.si() == doctest::Approx(2 * kPrefill + 2.5 * kStep + 9 * kStep));
-  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == doctest::Approx(kPrefill + 2.5 * kStep));
+  CHECK(request.first_token.si() == approx(2 * kPrefill + 2.5 * kStep));
+  CHECK(request.last_token.si() == approx(2 * kPrefill + 2.5 * kStep + 9 * kStep));
+  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == approx(kPrefill + 2.5 * kStep));
   CHECK(system.gateway().fleet().provisioned(1).time(system.end) == system.end);
 }
 
@@ -76,7 +78,7 @@ TEST_CASE("a call fails when its replicas are lost more often than it is sent ag
     system.run({call(0, prompt(1, 1000), 10)});
     CHECK(system.answers[0].outcome == Outcome::failed);
     CHECK(system.answers[0].request.reason == (for_good ? Reason::no_replica : Reason::replica_lost));
-    CHECK(system.answers[0].at.si() == doctest::Approx(for_good ? 0.05 : 0.1));
+    CHECK(system.answers[0].at.si() == approx(for_good ? 0.05 : 0.1));
   }
 }
 
@@ -90,8 +92,8 @@ TEST_CASE("calls wait for a replica that comes back, and are dropped where none 
   CHECK(system.answers[0].outcome == Outcome::dropped);
   CHECK(system.answers[0].request.reason == Reason::not_accepted);
   CHECK(system.answers[1].outcome == Outcome::completed);
-  CHECK(system.answers[1].request.first_token.si() == doctest::Approx(1.5 + kPrefill));  // a cold start is waited for
-  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == doctest::Approx(0.5 + kPrefill));
+  CHECK(system.answers[1].request.first_token.si() == approx(1.5 + kPrefill));  // a cold start is waited for
+  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == approx(0.5 + kPrefill));
 }
 
 TEST_CASE("a replica that drains answers what it has and takes nothing new") {
@@ -105,7 +107,7 @@ TEST_CASE("a replica that drains answers what it has and takes nothing new") {
     CHECK(answer.request.replica == (answer.request.id == 0 ? 0 : 1));
   }
   CHECK(system.gateway().fleet().availability(0) == Availability::off);
-  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == doctest::Approx(kPrefill + 9 * kStep));
+  CHECK(system.gateway().fleet().provisioned(0).time(system.end).si() == approx(kPrefill + 9 * kStep));
 }
 
 TEST_CASE("calls go to a pool that serves their model and takes prompts of their length") {
@@ -157,8 +159,7 @@ TEST_CASE("a decode replica that is lost while entries come to it is replaced by
     CHECK(answer.request.attempt == (moving ? 0 : 1));
     // The entries move again from where the prompt was computed, beside the 0.4 s that are left of those for the lost
     // replica, which take their half of the link to their end; or all begins again.
-    CHECK(answer.request.last_token.si() ==
-          doctest::Approx(at + (moving ? 0.4 : kPrefill) + 0.5 + 4 * kStep).epsilon(1e-6));
+    CHECK(answer.request.last_token.si() == approx(at + (moving ? 0.4 : kPrefill) + 0.5 + 4 * kStep).epsilon(1e-6));
   }
 }
 

@@ -8,11 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/run_program.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
 using llmscape::test::kSlowdown;
+using llmscape::testing::approx;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -74,8 +76,8 @@ TEST_CASE("100,000 calls on four kinds of hardware take under 20 s, and each kin
   for (const auto& [component, some] : result.energy->joules) joules += some;
   for (const auto& [group, parts] : result.energy->by_group)
     for (const auto& [component, some] : parts) by_group += some;
-  CHECK(joules == doctest::Approx(result.energy->total_joules).epsilon(1e-12));
-  CHECK(by_group == doctest::Approx(result.energy->total_joules).epsilon(1e-12));
+  CHECK(joules == approx(result.energy->total_joules).epsilon(1e-12));
+  CHECK(by_group == approx(result.energy->total_joules).epsilon(1e-12));
   CHECK(result.energy->by_group.size() == 4);
 }
 

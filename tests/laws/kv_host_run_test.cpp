@@ -2,10 +2,11 @@
 // Whole scenarios with KV entries on the host.
 #include <doctest/doctest.h>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
-using doctest::Approx;
+using llmscape::testing::approx;
 using llmscape::testing::holds;
 using llmscape::testing::json_on_simgrid;
 using llmscape::testing::mistakes;
@@ -40,8 +41,8 @@ TEST_CASE("a prompt takes what it computes and, in turn, its bytes over the link
   const result::RunResult hbm = run_of(calls(1, 16'000, 1, ""));
   const result::RunResult host = run_of(calls(1, 16'000, 1, "keeps: all, copies: in_turn"));
   const double copies = 16'000 * kTokenBytes / 4e9 + 32 * 10e-6;
-  CHECK(host.latency["ttft_s"]->mean == Approx(hbm.latency["ttft_s"]->mean + copies));
-  CHECK(host.kv_store("kv_host").at("wait_s") == Approx(copies));
+  CHECK(host.latency["ttft_s"]->mean == approx(hbm.latency["ttft_s"]->mean + copies));
+  CHECK(host.kv_store("kv_host").at("wait_s") == approx(copies));
   CHECK(host.kv_store("kv_host").at("written_bytes") == 16'000 * kTokenBytes);
   CHECK(host.kv_store("kv_host").at("read_bytes") == 0);
   CHECK(host.kv_store("kv_host").at("peak_bytes") == 1000 * 16 * kTokenBytes);
@@ -54,9 +55,9 @@ TEST_CASE("a prompt beyond HBM is dropped without the host, and with it writes w
     const result::RunResult result = run_of(calls(1, 40'000, 1, "copies: in_turn", batcher));
     const result::RunResult roomy = run_of(calls(1, 40'000, 1, "", batcher), {"serving.kv_blocks=3000"});
     CHECK(result.requests.completed == 1);
-    CHECK(result.kv_store("kv_host").at("written_bytes") == Approx(500 * 16 * kTokenBytes));
+    CHECK(result.kv_store("kv_host").at("written_bytes") == approx(500 * 16 * kTokenBytes));
     CHECK(result.latency["ttft_s"]->mean ==
-          Approx(roomy.latency["ttft_s"]->mean + result.kv_store("kv_host").at("wait_s")));
+          approx(roomy.latency["ttft_s"]->mean + result.kv_store("kv_host").at("wait_s")));
   }
   // Chunks read again what the ones before them left on the host.
   const result::RunResult chunks = run_of(calls(1, 64'000, 1, "keeps: all, copies: in_turn", "vllm_v1"),
@@ -73,7 +74,7 @@ TEST_CASE("a decode reads its context over the link, which bounds it") {
   CHECK(result.kv_store("kv_host").at("read_bytes") == entries * kTokenBytes);
   CHECK(result.kv_store("kv_host").at("written_bytes") == 16'010 * kTokenBytes);
   CHECK(tpot("keeps: all, copies: in_turn") ==
-        Approx(tpot("") + entries / 10 * kTokenBytes / 20e9 + kTokenBytes / 4e9 + 64 * 10e-6));
+        approx(tpot("") + entries / 10 * kTokenBytes / 20e9 + kTokenBytes / 4e9 + 64 * 10e-6));
   CHECK(tpot("keeps: all") < tpot("keeps: all, copies: in_turn"));
   CHECK(tpot("keeps: all") > entries / 10 * kTokenBytes / 20e9);
 }
@@ -100,7 +101,7 @@ TEST_CASE("a faster link is never slower, and an endless one costs the latencies
     before = mean;
   }
   CHECK(before ==
-        Approx(run_of(calls(3, 20'000, 20, ""), {"serving.kv_blocks=5000"}).latency["e2e_s"]->mean).epsilon(1e-4));
+        approx(run_of(calls(3, 20'000, 20, ""), {"serving.kv_blocks=5000"}).latency["e2e_s"]->mean).epsilon(1e-4));
 }
 
 TEST_CASE(
@@ -158,7 +159,7 @@ TEST_CASE("on the host entries stay cached, go to tiers and come back: what is w
   CHECK(result.kv.preemptions == 0);
   // Prompts of 1,000, 2,100 and 3,200 tokens, less what was reused; of an answer all but its last token.
   CHECK(result.kv_store("kv_host").at("written_bytes") ==
-        Approx((24 * (1000.0 + 2100 + 3200) - static_cast<double>(result.tokens.reused) + 72 * 99) * kTokenBytes));
+        approx((24 * (1000.0 + 2100 + 3200) - static_cast<double>(result.tokens.reused) + 72 * 99) * kTokenBytes));
   CHECK(json_on_simgrid(*scenario) == result::to_json(result));
 }
 

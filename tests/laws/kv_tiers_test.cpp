@@ -4,11 +4,13 @@
 
 #include "sim/serving/kv/kv_tier.hpp"
 #include "sim/serving/routers/round_robin.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/plain_engine.hpp"
 
 namespace kv_tiers_test {
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using serving::KvBelow;
 using serving::KvFetch;
 using serving::KvTier;
@@ -80,8 +82,8 @@ TEST_CASE("a prefix is computed below the break-even bandwidth and fetched above
       return ttft(system, 2);
     };
     const double computed = first_token(KvFetch::never), fetched = first_token(KvFetch::always);
-    CHECK(computed == doctest::Approx(kStep + (kGone + kRest) * kPerPromptToken));
-    CHECK(fetched == doctest::Approx(kGoneBytes / bandwidth + kStep + kRest * kPerPromptToken));
+    CHECK(computed == approx(kStep + (kGone + kRest) * kPerPromptToken));
+    CHECK(fetched == approx(kGoneBytes / bandwidth + kStep + kRest * kPerPromptToken));
     CHECK(first_token(KvFetch::by_cost) == std::min(computed, fetched));
   }
 }
@@ -92,7 +94,7 @@ TEST_CASE("what is fetched counts as reused, and the latency and the queue of th
   const auto host = std::make_shared<KvTier>(config, nullptr);
   System system(over(host, 100), policy(), serving::RoundRobin(), plain_seconds);
   system.run(kThere);
-  CHECK(ttft(system, 2) == doctest::Approx(0.002 + kGoneBytes / 1e9 + kStep + kRest * kPerPromptToken));
+  CHECK(ttft(system, 2) == approx(0.002 + kGoneBytes / 1e9 + kStep + kRest * kPerPromptToken));
   CHECK(system.replica().state().counts.fetched_tokens == 400);
   CHECK(system.replica().state().counts.reused_tokens == 62 * 16);
   // 37 blocks of HBM were there still; all 62 of both prompts went down as wholes, and the first was there already when
@@ -137,7 +139,7 @@ TEST_CASE("HBM over a tier of infinite bandwidth answers as soon as an HBM as la
     CHECK(host->totals().blocks_read > 1000);
     CHECK(tiered.replica().state().counts.prefilled_tokens == in_hbm.replica().state().counts.prefilled_tokens);
     for (std::uint64_t id = 0; id < chats.size(); ++id)
-      CHECK(ttft(tiered, id) == doctest::Approx(ttft(in_hbm, id)).epsilon(1e-12));
+      CHECK(ttft(tiered, id) == approx(ttft(in_hbm, id)).epsilon(1e-12));
   }
 }
 
@@ -148,7 +150,7 @@ TEST_CASE("a request whose prefix is on its way is overtaken, and its blocks are
   system.run({call(0, prompt(1, 1008), 1), call(10, prompt(2, 1600), 1), call(15, prompt(3, 1200), 1),
               call(20, prompt(1, 1008), 1), call(20.001, prompt(4, 100), 1)});
   CHECK(host->totals().blocks_read > 0);
-  CHECK(ttft(system, 4) == doctest::Approx(kStep + 100 * kPerPromptToken));
+  CHECK(ttft(system, 4) == approx(kStep + 100 * kPerPromptToken));
   CHECK(system.answers[3].request.id == 4);
   CHECK(system.answers[4].request.id == 3);
 }

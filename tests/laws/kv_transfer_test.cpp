@@ -6,11 +6,13 @@
 
 #include "base/random.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/plain_engine.hpp"
 
 namespace kv_transfer_test {
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using serving::Outcome;
 using serving::Role;
 using testing::Answer;
@@ -47,8 +49,8 @@ TEST_CASE("a KV transfer takes the prompt, then the transfer, then the tokens") 
   const auto all = answers(config, {call(0, prompt(1, 1000), 5)});
   REQUIRE(all.size() == 1);
   CHECK(all[0].outcome == Outcome::completed);
-  CHECK(all[0].request.first_token.si() == doctest::Approx(kPrefill));
-  CHECK(all[0].request.last_token.si() == doctest::Approx(kPrefill + 0.5 + 4 * kStep));
+  CHECK(all[0].request.first_token.si() == approx(kPrefill));
+  CHECK(all[0].request.last_token.si() == approx(kPrefill + 0.5 + 4 * kStep));
   CHECK(all[0].request.replica == 1);
 }
 
@@ -58,15 +60,15 @@ TEST_CASE("layer by layer a KV transfer takes the longer of computing and moving
     SystemConfig config = two_replicas(true);
     config.link_bandwidth = 1e6 / transfer;
     const auto all = answers(config, {call(0, prompt(1, 1000), 5)});
-    CHECK(all[0].request.first_token.si() == doctest::Approx(kPrefill));
-    CHECK(all[0].request.last_token.si() == doctest::Approx(std::max(kPrefill, transfer) + 4 * kStep));
+    CHECK(all[0].request.first_token.si() == approx(kPrefill));
+    CHECK(all[0].request.last_token.si() == approx(std::max(kPrefill, transfer) + 4 * kStep));
   }
 }
 
 TEST_CASE("an answer of one token is not transferred") {
   const auto all = answers(two_replicas(true), {call(0, prompt(1, 1000), 1)});
   CHECK(all[0].request.replica == 0);
-  CHECK(all[0].request.last_token.si() == doctest::Approx(kPrefill));
+  CHECK(all[0].request.last_token.si() == approx(kPrefill));
 }
 
 TEST_CASE("decodes are not held up by prompts that another replica computes") {
@@ -112,8 +114,8 @@ TEST_CASE("what the decoder's own prefix cache holds is not sent again") {
     const auto& request = system.answers[i].request;
     return (request.last_token - request.first_token).si() - kStep;
   };
-  CHECK(moving(0) == doctest::Approx(1.0));
-  CHECK(moving(1) == doctest::Approx(1.0 - 0.992));  // 62 blocks of 16 are there already
+  CHECK(moving(0) == approx(1.0));
+  CHECK(moving(1) == approx(1.0 - 0.992));  // 62 blocks of 16 are there already
 }
 
 TEST_CASE("a request that is given up on its way leaves nothing behind on either side") {

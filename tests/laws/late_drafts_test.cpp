@@ -6,11 +6,13 @@
 #include "sim/engine/draft.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/serving_bench.hpp"
 
 namespace late_drafts_test {
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using serving::Speculation;
 using testing::call;
 using testing::System;
@@ -95,10 +97,10 @@ TEST_CASE("seven short answers do not wait for the drafts of a prompt of 200,000
   CHECK(longest_in_time(0.050) == 8'999);
   const Served apart(with(waiting(0.050)), 0.050, burst(true)), alone(with(waiting(0.050)), 0.050, burst(false));
   const double tpot = tpot_of_short(apart);
-  CHECK(tpot == doctest::Approx(tpot_of_short(alone)).epsilon(0.01));
+  CHECK(tpot == approx(tpot_of_short(alone)).epsilon(0.01));
   // From 101 to 2,100 tokens, 5 of the pass beside: 4 (1 + 1.1055) ms of drafting in the mean.
   const double mean = models::tokens_per_pass(kDrafts, kAcceptance);
-  CHECK(tpot == doctest::Approx((kVerification + 4 * 2.1055e-3 + kRoundTrip) / mean).epsilon(0.02));
+  CHECK(tpot == approx((kVerification + 4 * 2.1055e-3 + kRoundTrip) / mean).epsilon(0.02));
   // If all wait for all: 4 (1 + 200) ms.
   const Served together(with(waiting(kForever)), kForever, burst(true));
   CHECK(tpot_of_short(together) > 5 * tpot);
@@ -110,7 +112,7 @@ TEST_CASE("seven short answers do not wait for the drafts of a prompt of 200,000
     return std::int64_t{0};
   };
   CHECK(passes_of_long(apart) == 399);
-  CHECK(passes_of_long(together) == doctest::Approx(399 / mean).epsilon(0.1));
+  CHECK(passes_of_long(together) == approx(399 / mean).epsilon(0.1));
   CHECK(apart.replica().totals().late_passes == 399);
   CHECK(together.replica().totals().late_passes == 0);
 }

@@ -5,9 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::json_on_simgrid;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
@@ -59,15 +61,14 @@ workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt:
   };
   const result::RunResult one = with(1);
   const double tpot = one.latency["tpot_s"]->mean;
-  CHECK(tpot == doctest::Approx(0.01503).epsilon(0.01));
+  CHECK(tpot == approx(0.01503).epsilon(0.01));
   for (const int stages : {2, 5, 8}) {
     CAPTURE(stages);
     const result::RunResult all = with(stages);
-    CHECK(all.latency["tpot_s"]->mean == doctest::Approx(tpot + (stages - 1) * 10e-6).epsilon(1e-9));
+    CHECK(all.latency["tpot_s"]->mean == approx(tpot + (stages - 1) * 10e-6).epsilon(1e-9));
     for (const char* component : {"compute", "memory"})
-      CHECK(joules(all.overall.energy, component) ==
-            doctest::Approx(joules(one.overall.energy, component)).epsilon(1e-9));
-    CHECK(all.work.flops == doctest::Approx(one.work.flops).epsilon(1e-9));
+      CHECK(joules(all.overall.energy, component) == approx(joules(one.overall.energy, component)).epsilon(1e-9));
+    CHECK(all.work.flops == approx(one.work.flops).epsilon(1e-9));
   }
 }
 
@@ -83,13 +84,12 @@ TEST_CASE("four streams share four stages: faster, with the same devices, memory
   CHECK(shared.devices == 4);
   // What devices draw when idle counts once, not for each stream.
   CHECK(joules(shared.overall.energy, "static") / shared.simulated_s ==
-        doctest::Approx(joules(alone.overall.energy, "static") / alone.simulated_s).epsilon(1e-9));
+        approx(joules(alone.overall.energy, "static") / alone.simulated_s).epsilon(1e-9));
   // A stage is busy for a share of the time, and the families of the steps sum to what one of them did.
   REQUIRE(shared.utilisation.size() == 1);
   CHECK(shared.utilisation[0].busy <= 1);
   REQUIRE(shared.breakdown.steps.size() == 1);
-  CHECK(shared.breakdown.steps[0].seconds ==
-        doctest::Approx(shared.utilisation[0].busy * shared.simulated_s).epsilon(1e-9));
+  CHECK(shared.breakdown.steps[0].seconds == approx(shared.utilisation[0].busy * shared.simulated_s).epsilon(1e-9));
   // The same work is done: more, smaller batches read the weights more often, but compute as much.
   CHECK(shared.tokens.computed == alone.tokens.computed);
   CHECK(shared.tokens.emitted == alone.tokens.emitted);
@@ -119,6 +119,6 @@ TEST_CASE("expert bytes are of all devices, and none of a dense model") {
       "  arrivals: {kind: burst, programs: 1}\n"
       "  stream: {kind: lengths, prompt: {kind: fixed, value: 8192}, output: {kind: fixed, value: 1}}\n";
   // 48 layers of 128 experts of 3 x 2,048 x 768 weights of 2 bytes, of which 8,192 tokens touch 99.9 %.
-  CHECK(ran(prompt).work.expert_bytes == doctest::Approx(0.999 * 57.982e9).epsilon(1e-4));
+  CHECK(ran(prompt).work.expert_bytes == approx(0.999 * 57.982e9).epsilon(1e-4));
   CHECK(ran(prompt, {"model.preset=qwen3-8b"}).work.expert_bytes == 0);
 }

@@ -7,10 +7,12 @@
 #include "base/random.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/round_robin.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/serving_bench.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::approx;
 using llmscape::testing::System;
 using llmscape::testing::SystemConfig;
 
@@ -60,13 +62,13 @@ double mean_wait(double utilisation, std::int64_t calls) {
 }  // namespace
 
 TEST_CASE("M/D/1: the mean wait is rho / (2 (1 - rho)) services, within 3 % on 300,000 calls") {
-  CHECK(mean_wait(0.5, 300'000) == doctest::Approx(0.5).epsilon(0.03));
-  CHECK(mean_wait(0.8, 300'000) == doctest::Approx(2.0).epsilon(0.03));
+  CHECK(mean_wait(0.5, 300'000) == approx(0.5).epsilon(0.03));
+  CHECK(mean_wait(0.8, 300'000) == approx(2.0).epsilon(0.03));
 }
 
 TEST_CASE("M/D/1 within 1 % on ten million calls" * doctest::skip()) {
-  CHECK(mean_wait(0.5, 10'000'000) == doctest::Approx(0.5).epsilon(0.01));
-  CHECK(mean_wait(0.8, 10'000'000) == doctest::Approx(2.0).epsilon(0.01));
+  CHECK(mean_wait(0.5, 10'000'000) == approx(0.5).epsilon(0.01));
+  CHECK(mean_wait(0.8, 10'000'000) == approx(2.0).epsilon(0.01));
 }
 
 TEST_CASE("Little's law holds exactly: time integral of open calls = sum of their times in the system") {
@@ -97,5 +99,5 @@ TEST_CASE("Little's law holds exactly: time integral of open calls = sum of thei
     before = when;
     open += change;
   }
-  CHECK(integral == doctest::Approx(time_in_system).epsilon(1e-12));
+  CHECK(integral == approx(time_in_system).epsilon(1e-12));
 }

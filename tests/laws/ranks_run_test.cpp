@@ -5,10 +5,12 @@
 
 #include <cmath>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
 using namespace llmscape::testing;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -86,9 +88,8 @@ TEST_CASE("how long is a step of N ranks? the slowest attention, all tokens' exp
         fmt::format("data_parallel: {0}, expert_parallel: {0}, batcher: {{policy: vllm_v1, max_num_seqs: 64}}", ranks),
         lengths(fmt::format("{{kind: burst, programs: {}}}", 64 * ranks), 1, 101)));
     REQUIRE(result.latency["tpot_s"]);
-    CHECK(result.latency["tpot_s"]->mean == doctest::Approx(step_by_hand(ranks, 64, 51.5)).epsilon(0.01));
-    CHECK(result.latency["tpot_s"]->max ==
-          doctest::Approx(result.latency["tpot_s"]->mean).epsilon(0.001));  // in lock step
+    CHECK(result.latency["tpot_s"]->mean == approx(step_by_hand(ranks, 64, 51.5)).epsilon(0.01));
+    CHECK(result.latency["tpot_s"]->max == approx(result.latency["tpot_s"]->mean).epsilon(0.001));  // in lock step
     CHECK(result.replicas == ranks);
   }
 }
@@ -101,7 +102,7 @@ TEST_CASE("do N ranks answer what N times the users ask, below half the load?") 
         "qwen3-30b-a3b", ranks, fmt::format("data_parallel: {0}, expert_parallel: {0}", ranks),
         lengths(fmt::format("{{kind: periodic, rate: {} /s}}, requests: {}", 40 * ranks, 4000 * ranks), 1, 50)));
     CHECK(result.requests.completed == 4000 * ranks);
-    CHECK(result.throughput.requests_per_s == doctest::Approx(40 * ranks).epsilon(0.01));
+    CHECK(result.throughput.requests_per_s == approx(40 * ranks).epsilon(0.01));
   }
 }
 
@@ -133,6 +134,6 @@ TEST_CASE("joules and devices of ranks are counted once") {
     REQUIRE(result.energy);
     return result.energy->total_joules / result.simulated_s;  // nothing but idle power here: 1 W a device
   };
-  CHECK(joules(1) == doctest::Approx(1));
-  CHECK(joules(8) == doctest::Approx(8));
+  CHECK(joules(1) == approx(1));
+  CHECK(joules(8) == approx(8));
 }

@@ -5,9 +5,11 @@
 
 #include <string>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -39,7 +41,7 @@ TEST_CASE("a prefill pool has no room to keep for answers that another pool deco
     CAPTURE(batcher);
     const auto brief = handed_on(batcher, 2, 1280, 5), lengthy = handed_on(batcher, 4000, 1280, 5);
     CHECK(lengthy.requests.completed == 5);
-    CHECK(lengthy.latency["ttft_s"]->max == doctest::Approx(brief.latency["ttft_s"]->max).epsilon(1e-9));
+    CHECK(lengthy.latency["ttft_s"]->max == approx(brief.latency["ttft_s"]->max).epsilon(1e-9));
   }
 }
 
@@ -115,7 +117,7 @@ TEST_CASE("a cold start loads the model that makes drafts as well") {
   };
   const double drafted = ttft(", speculation: {tokens: 4, acceptance: 0.8, draft: {model: llama-3.2-1b}}");
   // 1,235,814,400 parameters of 2 bytes at 10 GB/s; the prompt of the draft model takes some ms beside them.
-  CHECK(drafted - ttft("") == doctest::Approx(2 * 1.2358144e9 / 10e9).epsilon(0.05));
+  CHECK(drafted - ttft("") == approx(2 * 1.2358144e9 / 10e9).epsilon(0.05));
 }
 
 TEST_CASE("each rank that decodes is sent its own copy of what ranks hold alike") {
@@ -134,7 +136,7 @@ TEST_CASE("each rank that decodes is sent its own copy of what ranks hold alike"
       if (link.name.find("port of replica 1, in") != std::string::npos) sum += link.bytes;
     return sum;
   };
-  CHECK(bytes("deepseek-v3", 8, 8) == doctest::Approx(8 * 4000. * 61 * 576 * 2));  // latents in 16 bits
-  CHECK(bytes("llama-3.1-70b", 4, 8) == doctest::Approx(4000. * 80 * 8 * 2 * 128 * 2));
-  CHECK(bytes("llama-3.1-70b", 8, 16) == doctest::Approx(2 * 4000. * 80 * 8 * 2 * 128 * 2));  // 8 KV heads
+  CHECK(bytes("deepseek-v3", 8, 8) == approx(8 * 4000. * 61 * 576 * 2));  // latents in 16 bits
+  CHECK(bytes("llama-3.1-70b", 4, 8) == approx(4000. * 80 * 8 * 2 * 128 * 2));
+  CHECK(bytes("llama-3.1-70b", 8, 16) == approx(2 * 4000. * 80 * 8 * 2 * 128 * 2));  // 8 KV heads
 }

@@ -6,9 +6,11 @@
 
 #include "base/random.hpp"
 #include "sim/serving/gateway/program_runner.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::approx;
 using workloads::Program;
 using workloads::Stage;
 
@@ -92,28 +94,28 @@ std::vector<double> poisson(double rate, int count) {
 
 TEST_CASE("one query at a time takes the closed form") {
   const Run run(hosts(1, 8, 4e9), {0, 1, 2, 3});
-  for (const double time : run.times) CHECK(time == doctest::Approx(kAlone).epsilon(1e-12));
-  CHECK(run.programs.search_hosts()->busy(Seconds(10)).si() == doctest::Approx(4 * kAlone).epsilon(1e-12));
+  for (const double time : run.times) CHECK(time == approx(kAlone).epsilon(1e-12));
+  CHECK(run.programs.search_hosts()->busy(Seconds(10)).si() == approx(4 * kAlone).epsilon(1e-12));
 }
 
 TEST_CASE("queries on a host share its bandwidth: n at once take n / 4 times as long where it feeds four") {
-  CHECK(Run(hosts(1, 8, 4e9), std::vector<double>(4, 0.0)).times.back() == doctest::Approx(kAlone).epsilon(1e-12));
-  CHECK(Run(hosts(1, 8, 4e9), std::vector<double>(8, 0.0)).times.back() == doctest::Approx(2 * kAlone).epsilon(1e-12));
+  CHECK(Run(hosts(1, 8, 4e9), std::vector<double>(4, 0.0)).times.back() == approx(kAlone).epsilon(1e-12));
+  CHECK(Run(hosts(1, 8, 4e9), std::vector<double>(8, 0.0)).times.back() == approx(2 * kAlone).epsilon(1e-12));
 }
 
 TEST_CASE("a query that comes later slows down those that run, from then on") {
   // The bandwidth feeds one. 5 ms alone, then both at half speed: the first ends at 5 + 10 ms, the second then has 5 ms
   // left, alone.
   const Run run(hosts(1, 2, 1e9), {0, 0.005});
-  CHECK(run.ended[0].second == doctest::Approx(0.015).epsilon(1e-12));
-  CHECK(run.ended[1].second == doctest::Approx(0.020).epsilon(1e-12));
+  CHECK(run.ended[0].second == approx(0.015).epsilon(1e-12));
+  CHECK(run.ended[1].second == approx(0.020).epsilon(1e-12));
 }
 
 TEST_CASE("queries beyond the cores wait, first come first served") {
   const Run run(hosts(1, 2, 4e9), {0, 0, 0.001, 0.002, 0.003});
   const std::vector<double> ends = {0.01, 0.01, 0.02, 0.02, 0.03};
-  for (std::size_t i = 0; i < ends.size(); ++i) CHECK(run.ended[i].second == doctest::Approx(ends[i]).epsilon(1e-12));
-  CHECK(run.programs.search_hosts()->waited().si() == doctest::Approx(0.009 + 0.008 + 0.017).epsilon(1e-12));
+  for (std::size_t i = 0; i < ends.size(); ++i) CHECK(run.ended[i].second == approx(ends[i]).epsilon(1e-12));
+  CHECK(run.programs.search_hosts()->waited().si() == approx(0.009 + 0.008 + 0.017).epsilon(1e-12));
 }
 
 TEST_CASE("one core is an M/D/1 queue") {
@@ -121,15 +123,15 @@ TEST_CASE("one core is an M/D/1 queue") {
   const Run run(hosts(1, 1, 4e9), poisson(kLoad / kAlone, 200'000));
   // Pollaczek and Khinchine: waiting = load / (2 (1 - load)) service times. Batch means of such runs spread by some 1
   // %.
-  CHECK(run.mean() == doctest::Approx(kAlone * (1 + kLoad / (2 * (1 - kLoad)))).epsilon(0.03));
+  CHECK(run.mean() == approx(kAlone * (1 + kLoad / (2 * (1 - kLoad)))).epsilon(0.03));
   const double end = run.ended.back().second;
-  CHECK(run.programs.search_hosts()->busy(Seconds(end)).si() / end == doctest::Approx(kLoad).epsilon(0.02));
+  CHECK(run.programs.search_hosts()->busy(Seconds(end)).si() / end == approx(kLoad).epsilon(0.02));
 }
 
 TEST_CASE("bandwidth for one and cores for all is processor sharing: mean time = service / (1 - load)") {
   constexpr double kLoad = 0.7;
   const Run run(hosts(1, 10'000, 1e9), poisson(kLoad / kAlone, 200'000));
-  CHECK(run.mean() == doctest::Approx(kAlone / (1 - kLoad)).epsilon(0.03));
+  CHECK(run.mean() == approx(kAlone / (1 - kLoad)).epsilon(0.03));
 }
 
 TEST_CASE("more hosts are never slower in the mean") {
@@ -140,7 +142,7 @@ TEST_CASE("more hosts are never slower in the mean") {
     CHECK(mean <= before * (1 + 1e-9));  // but for rounding: the clock runs on for a minute
     before = mean;
   }
-  CHECK(before == doctest::Approx(kAlone).epsilon(1e-6));
+  CHECK(before == approx(kAlone).epsilon(1e-6));
 }
 
 TEST_CASE("a station is busy for the services that it was asked for, no longer than the clock ran") {

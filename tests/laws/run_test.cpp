@@ -7,9 +7,11 @@
 #include <string>
 
 #include "models/memory.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::json_on_simgrid;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
@@ -80,9 +82,7 @@ TEST_CASE("equal devices may be written in any order and under any name (INV-13)
         metrics("[{name: y, preset: h100-sxm, count: 2}, {name: x, preset: h100-sxm, count: 2}]"));
 }
 
-TEST_CASE(
-    "alone, a token takes between bytes / W and 1.3 bytes / (eta_m W), and grows by KV bytes / (eta_m W) per token of "
-    "context") {
+TEST_CASE("alone, a token takes bytes / W to 1.3 bytes / (eta_m W), and each of context KV bytes at eta_a W to W") {
   const auto scenario = scenario_of(alone(1024, 2, "{name: gpu, preset: h100-sxm}"));
   const double bandwidth = 3.35e12;
   const double weights = models::streamed_weights(scenario->model).si();
@@ -91,11 +91,12 @@ TEST_CASE(
   const double gemm_efficiency = 0.86;  // cost-model 3.2, H100, vLLM
   CHECK(tpot > (weights + 1025 * kv) / bandwidth);
   CHECK(tpot < 1.3 * (weights + 1025 * kv) / (gemm_efficiency * bandwidth));
-  const double attention_efficiency = 0.855;  // cost-model 3.4
+  const double attention_efficiency = 0.8714;  // of the catalogue's closed form; its corrections are beside it
   const double growth =
       (tpot_alone(120'000, "{name: gpu, preset: h100-sxm}") - tpot_alone(60'000, "{name: gpu, preset: h100-sxm}")) /
       60'000;
-  CHECK(growth == doctest::Approx(kv / (attention_efficiency * bandwidth)).epsilon(0.02));
+  CHECK(growth > kv / bandwidth);
+  CHECK(growth < kv / (attention_efficiency * bandwidth));
 }
 
 TEST_CASE("doubling the memory bandwidth never slows a request that is alone (INV-12)") {
@@ -154,17 +155,16 @@ TEST_CASE("energy: components and groups add up to the total, between idle power
   for (const auto& [component, joules] : energy.joules) components += joules;
   for (const auto& [group, joules] : energy.by_group)
     for (const auto& [component, some] : joules) groups += some;
-  CHECK(components == doctest::Approx(energy.total_joules).epsilon(1e-12));
-  CHECK(groups == doctest::Approx(energy.total_joules).epsilon(1e-12));
+  CHECK(components == approx(energy.total_joules).epsilon(1e-12));
+  CHECK(groups == approx(energy.total_joules).epsilon(1e-12));
   const auto& devices = scenario->config.hardware.devices;
   const double idle = 2 * devices[0]->idle_power().si() + devices[1]->idle_power().si();
-  CHECK(energy.idle_share == doctest::Approx(idle * result.simulated_s / energy.total_joules).epsilon(1e-12));
+  CHECK(energy.idle_share == approx(idle * result.simulated_s / energy.total_joules).epsilon(1e-12));
   CHECK(energy.mean_w > idle);
   CHECK(energy.peak_w >= energy.mean_w);
   CHECK(energy.peak_w < 2 * 700 + 400);  // of the data sheets
-  CHECK(*energy.output_tokens_per_joule * *energy.joules_per_output_token == doctest::Approx(1));
-  CHECK(*energy.joules_per_request * static_cast<double>(result.requests.completed) ==
-        doctest::Approx(energy.total_joules));
+  CHECK(*energy.output_tokens_per_joule * *energy.joules_per_output_token == approx(1));
+  CHECK(*energy.joules_per_request * static_cast<double>(result.requests.completed) == approx(energy.total_joules));
 }
 
 TEST_CASE("the same work in half the time costs the same joules of steps and half the static ones") {
@@ -178,11 +178,11 @@ TEST_CASE("the same work in half the time costs the same joules of steps and hal
   const auto& fast_joules = fast.energy->joules;
   REQUIRE(slow_joules.size() == fast_joules.size());
   for (std::size_t i = 0; i + 1 < slow_joules.size(); ++i)
-    CHECK(slow_joules[i].second == doctest::Approx(fast_joules[i].second).epsilon(1e-12));
+    CHECK(slow_joules[i].second == approx(fast_joules[i].second).epsilon(1e-12));
   REQUIRE(slow_joules.back().first == "static");
   CHECK(slow_joules.back().second / fast_joules.back().second ==
-        doctest::Approx(slow.simulated_s / fast.simulated_s).epsilon(1e-12));
-  CHECK(slow.simulated_s / fast.simulated_s == doctest::Approx(2).epsilon(0.02));
+        approx(slow.simulated_s / fast.simulated_s).epsilon(1e-12));
+  CHECK(slow.simulated_s / fast.simulated_s == approx(2).epsilon(0.02));
 }
 
 TEST_CASE("searches by hosts delay a call by their closed form, and their joules are part of the total") {
@@ -201,8 +201,8 @@ TEST_CASE("searches by hosts delay a call by their closed form, and their joules
   CHECK(hosts.mean_wait_s == 0);
   const hardware::Retrieval& retrieval = *scenario->config.hardware.retrieval;
   const double busy = 20 * retrieval.query(12).time.si();
-  CHECK(*hosts.utilisation == doctest::Approx(busy / (2 * 112 * result.simulated_s)).epsilon(1e-9));
-  CHECK(*hosts.joules == doctest::Approx(busy * (700 - 250) / 112 + 2 * 250 * result.simulated_s).epsilon(1e-9));
+  CHECK(*hosts.utilisation == approx(busy / (2 * 112 * result.simulated_s)).epsilon(1e-9));
+  CHECK(*hosts.joules == approx(busy * (700 - 250) / 112 + 2 * 250 * result.simulated_s).epsilon(1e-9));
   double sum = 0;
   for (const auto& [component, joules] : result.energy->joules) sum += joules;
   const auto row =
@@ -210,9 +210,9 @@ TEST_CASE("searches by hosts delay a call by their closed form, and their joules
   REQUIRE(row != result.energy->by_group.end());
   std::map<std::string, double> of_hosts(row->second.begin(), row->second.end());
   CHECK(of_hosts.size() == 2);
-  CHECK(of_hosts["static"] == doctest::Approx(2 * 250 * result.simulated_s).epsilon(1e-9));
-  CHECK(of_hosts["retrieval"] == doctest::Approx(busy * (700 - 250) / 112).epsilon(1e-9));
-  CHECK(sum == doctest::Approx(result.energy->total_joules).epsilon(1e-12));
+  CHECK(of_hosts["static"] == approx(2 * 250 * result.simulated_s).epsilon(1e-9));
+  CHECK(of_hosts["retrieval"] == approx(busy * (700 - 250) / 112).epsilon(1e-9));
+  CHECK(sum == approx(result.energy->total_joules).epsilon(1e-12));
   CHECK(result::to_json(result) == json_on_simgrid(*scenario));
 }
 
@@ -224,8 +224,8 @@ TEST_CASE("the time that a stream gives its searches is that of the station, hos
   const result::RunResult result = run_on_event_queue(*scenario_of(station));
   REQUIRE(result.retrieval.size() == 1);
   CHECK(result.retrieval.front().name == "servers");
-  CHECK(result.retrieval.front().mean_wait_s == doctest::Approx(2));  // 0, 2 and 4 s
-  CHECK(*result.retrieval.front().utilisation == doctest::Approx(6 / result.simulated_s));
+  CHECK(result.retrieval.front().mean_wait_s == approx(2));  // 0, 2 and 4 s
+  CHECK(*result.retrieval.front().utilisation == approx(6 / result.simulated_s));
   CHECK_FALSE(result.retrieval.front().joules);
 }
 

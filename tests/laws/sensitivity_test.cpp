@@ -8,12 +8,14 @@
 
 #include "sim/report/sensitivity.hpp"
 #include "sim/result/metric_table.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/round_device.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
 using explore::ParameterEffects;
 using explore::Sensitivity;
+using llmscape::testing::approx;
 using llmscape::testing::round_device;
 using llmscape::testing::scenario_of;
 
@@ -44,8 +46,8 @@ const ParameterEffects& row(const Sensitivity& sensitivity, const std::string& k
 TEST_CASE("where steps stream their weights, time per token goes with 1 / bandwidth, and with nothing else") {
   const Sensitivity result = explore::sensitivity(*scenario_of(round_device(16, 100)), options());
   const ParameterEffects& bandwidth = row(result, "memory_bandwidth");
-  CHECK(*bandwidth.effects[0].more == doctest::Approx(kMore).epsilon(1e-9));
-  CHECK(*bandwidth.effects[0].less == doctest::Approx(kLess).epsilon(1e-9));
+  CHECK(*bandwidth.effects[0].more == approx(kMore).epsilon(1e-9));
+  CHECK(*bandwidth.effects[0].less == approx(kLess).epsilon(1e-9));
   for (const char* key : {"memory_capacity", "idle_power", "compute_energy", "memory_energy", "tdp"}) {
     CAPTURE(key);
     for (const std::size_t latency : {0, 1, 2}) {
@@ -65,7 +67,7 @@ TEST_CASE("a share that is 1 cannot be made larger: refused, and the reason is k
   CHECK(efficiency.more.find("at most 1") != std::string::npos);
   CHECK_FALSE(efficiency.effects[0].more);
   CHECK(efficiency.less.empty());
-  CHECK(*efficiency.effects[0].less == doctest::Approx(kLess).epsilon(1e-9));
+  CHECK(*efficiency.effects[0].less == approx(kLess).epsilon(1e-9));
 }
 
 TEST_CASE("without overheads the effects of all rates on the end to end sum to that of a device 10 % faster") {
@@ -74,12 +76,12 @@ TEST_CASE("without overheads the effects of all rates on the end to end sum to t
   const double memory = *row(result, "memory_bandwidth").effects[2].more;
   CHECK(arithmetic < -0.01);
   CHECK(memory < -0.01);
-  CHECK(arithmetic + memory == doctest::Approx(kMore).epsilon(1e-6));
+  CHECK(arithmetic + memory == approx(kMore).epsilon(1e-6));
 }
 
 TEST_CASE("from 100 % on figures are only made larger: what if it were twice as fast") {
   const Sensitivity result = explore::sensitivity(*scenario_of(round_device(16, 100)), options(1.0));
-  CHECK(*row(result, "memory_bandwidth").effects[0].more == doctest::Approx(-0.5).epsilon(1e-9));
+  CHECK(*row(result, "memory_bandwidth").effects[0].more == approx(-0.5).epsilon(1e-9));
   CHECK_FALSE(row(result, "memory_bandwidth").effects[0].less);
 }
 

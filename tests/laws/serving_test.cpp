@@ -14,9 +14,11 @@
 #include "sim/serving/routers/prefix_affinity.hpp"
 #include "sim/serving/routers/round_robin.hpp"
 #include "tests/support/answers.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::approx;
 using llmscape::testing::by_id;
 using llmscape::testing::call;
 using llmscape::testing::one_second;
@@ -175,17 +177,16 @@ TEST_CASE("layered prefill: a cohort passes a group of layers in a step, and tho
   for (std::size_t i = 0; i < 4; ++i) {
     CHECK(system.steps[i].prefill_tokens == (i < 3 ? 0 : 2000));
     CHECK(system.steps[i].kv_used == 125);
-    CHECK(system.steps[i].end.si() == doctest::Approx(0.5 * static_cast<double>(i + 1)));
+    CHECK(system.steps[i].end.si() == approx(0.5 * static_cast<double>(i + 1)));
   }
   auto requests = by_id(system);
-  CHECK(requests[0].first_token.si() == doctest::Approx(2));
+  CHECK(requests[0].first_token.si() == approx(2));
   // The other two then are a cohort of 1,100 tokens in 4 groups, 0.275 s each, beside one decode.
-  CHECK(requests[1].schedule.si() == doctest::Approx(2));
-  CHECK(requests[2].schedule.si() == doctest::Approx(2));
-  for (std::size_t i = 4; i < 8; ++i)
-    CHECK((system.steps[i].end - system.steps[i].start).si() == doctest::Approx(0.275 + 0.01));
-  CHECK(requests[2].first_token.si() == doctest::Approx(2 + 4 * 0.285));
-  CHECK(requests[0].last_token.si() == doctest::Approx(2 + 4 * 0.285 + 0.03));
+  CHECK(requests[1].schedule.si() == approx(2));
+  CHECK(requests[2].schedule.si() == approx(2));
+  for (std::size_t i = 4; i < 8; ++i) CHECK((system.steps[i].end - system.steps[i].start).si() == approx(0.275 + 0.01));
+  CHECK(requests[2].first_token.si() == approx(2 + 4 * 0.285));
+  CHECK(requests[0].last_token.si() == approx(2 + 4 * 0.285 + 0.03));
 }
 
 TEST_CASE("layered prefill: groups as in the authors' code and as in the paper, prompts cut at 8,192 tokens") {
@@ -228,10 +229,10 @@ TEST_CASE("a static batch pays for padding until its longest answer ends, and no
                 [&](const models::Batch& b) { return 1e-3 * static_cast<double>(b.tokens()); });
   system.run({call(0, {{1, 100}}, 2), call(0, {{2, 50}}, 5), call(0.1, {{3, 10}}, 1)});
   auto requests = by_id(system);
-  CHECK(system.steps[0].prefill_tokens == 200);                  // both padded to 100
-  CHECK(requests[0].last_token.si() == doctest::Approx(0.202));  // its answer streams ...
-  CHECK(requests[1].last_token.si() == doctest::Approx(0.208));  // ... but its slot decodes on: 4 steps of 2 sequences
-  CHECK(requests[2].schedule.si() == doctest::Approx(0.208));
+  CHECK(system.steps[0].prefill_tokens == 200);         // both padded to 100
+  CHECK(requests[0].last_token.si() == approx(0.202));  // its answer streams ...
+  CHECK(requests[1].last_token.si() == approx(0.208));  // ... but its slot decodes on: 4 steps of 2 sequences
+  CHECK(requests[2].schedule.si() == approx(0.208));
 }
 
 TEST_CASE("an abandoned request stops at the next step and gives its slot and blocks back") {

@@ -5,11 +5,13 @@
 #include "models/speculation.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/serving_bench.hpp"
 
 namespace speculation_test {
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using serving::Role;
 using serving::Speculation;
 using testing::call;
@@ -55,13 +57,13 @@ TEST_CASE("what speculation gains on a device bound by bandwidth is tokens a pas
   CHECK(totals.passes > 100'000);
   CHECK(totals.decode_tokens == 40 * 10'000);
   const double tokens_per_pass = static_cast<double>(totals.decode_tokens) / static_cast<double>(totals.passes);
-  CHECK(tokens_per_pass == doctest::Approx(models::tokens_per_pass(4, 0.8)).epsilon(0.01));
+  CHECK(tokens_per_pass == approx(models::tokens_per_pass(4, 0.8)).epsilon(0.01));
   // The batch ends with its slowest member, so time per token is compared, not the whole.
   double tpot = 0;
   for (const auto& answer : faster.answers)
     tpot += (answer.request.last_token - answer.request.first_token).si() / 10'000 / 40;
-  CHECK(tpot == doctest::Approx(kStep * kVerification / 3.3616).epsilon(0.01));
-  CHECK(plain.end / faster.end == doctest::Approx(3.3616 / kVerification).epsilon(0.03));
+  CHECK(tpot == approx(kStep * kVerification / 3.3616).epsilon(0.01));
+  CHECK(plain.end / faster.end == approx(3.3616 / kVerification).epsilon(0.03));
 }
 
 TEST_CASE("tokens of one pass come together: one gap is the pass, the others are nothing") {
@@ -71,7 +73,7 @@ TEST_CASE("tokens of one pass come together: one gap is the pass, the others are
     if (gap == 0) {
       at_once += count;
     } else {
-      CHECK(gap == doctest::Approx(kStep * kVerification));
+      CHECK(gap == approx(kStep * kVerification));
       passes += count;
     }
   }
@@ -87,7 +89,7 @@ TEST_CASE("drafts of which none is accepted cost their verification and change n
     const auto &one = plain.answers[i].request, &other = rejected.answers[i].request;
     CHECK(one.id == other.id);
     CHECK((other.last_token - other.first_token).si() ==
-          doctest::Approx(kVerification * (one.last_token - one.first_token).si()).epsilon(0.05));
+          approx(kVerification * (one.last_token - one.first_token).si()).epsilon(0.05));
   }
 }
 

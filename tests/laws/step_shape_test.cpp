@@ -5,9 +5,11 @@
 #include "sim/serving/batchers/vllm_v0.hpp"
 #include "sim/serving/routers/round_robin.hpp"
 #include "tests/support/answers.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::approx;
 using llmscape::testing::by_id;
 using llmscape::testing::call;
 using llmscape::testing::System;
@@ -57,10 +59,10 @@ TEST_CASE("a step lasts as its shape says, be it priced when its time comes or a
     System shaped(config, Halves(), RoundRobin(), millisecond_per_token);
     for (System* system : {&plain, &shaped}) system->run({call(0, {{1, 100}}, 21)});
     // The prompt has no decodes beside it: 100 ms in both. Then 20 decodes of 1 ms, or of 2 ms.
-    CHECK(by_id(plain)[0].first_token.si() == doctest::Approx(0.100));
-    CHECK(by_id(shaped)[0].first_token.si() == doctest::Approx(0.100));
-    CHECK(by_id(plain)[0].last_token.si() == doctest::Approx(0.120));
-    CHECK(by_id(shaped)[0].last_token.si() == doctest::Approx(0.140));
+    CHECK(by_id(plain)[0].first_token.si() == approx(0.100));
+    CHECK(by_id(shaped)[0].first_token.si() == approx(0.100));
+    CHECK(by_id(plain)[0].last_token.si() == approx(0.120));
+    CHECK(by_id(shaped)[0].last_token.si() == approx(0.140));
     CHECK(plain.steps.size() == shaped.steps.size());
   }
 }

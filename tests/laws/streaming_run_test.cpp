@@ -2,9 +2,11 @@
 // Whole scenarios with streaming prompts.
 #include <doctest/doctest.h>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::json_on_simgrid;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
@@ -44,7 +46,7 @@ TEST_CASE(
   CHECK(result.kv_store("kv_swap").at("swaps") > 0);
   CHECK(result.kv_store("kv_swap").at("swaps") < static_cast<double>(result.kv.preemptions));
   CHECK(result.kv_store("kv_swap").at("share") ==
-        doctest::Approx(result.kv_store("kv_swap").at("swaps") / static_cast<double>(result.kv.preemptions)));
+        approx(result.kv_store("kv_swap").at("swaps") / static_cast<double>(result.kv.preemptions)));
   const std::string simgrid = json_on_simgrid(*scenario);
   CHECK(simgrid.size() > 1000);
   CHECK(simgrid == result::to_json(result));

@@ -6,10 +6,12 @@
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/kv/kv_swap.hpp"
 #include "sim/serving/routers/round_robin.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/serving_bench.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::approx;
 using llmscape::testing::call;
 using llmscape::testing::Script;
 using llmscape::testing::System;
@@ -72,9 +74,9 @@ TEST_CASE("an appended chunk costs its own tokens: 300 of 1000 come last, so the
   System streaming(config, plain(), RoundRobin(), by_token);
   streaming.run({program});
   const Request& r = streaming.answers[0].request;
-  CHECK(r.arrival.si() == doctest::Approx(1.5));
-  CHECK(r.context_complete.si() == doctest::Approx(5));
-  CHECK(r.first_token.si() == doctest::Approx(5.3));
+  CHECK(r.arrival.si() == approx(1.5));
+  CHECK(r.context_complete.si() == approx(5));
+  CHECK(r.first_token.si() == approx(5.3));
   CHECK(r.prefilled == 1000);
   CHECK(r.invalidated == 0);
   CHECK(streaming.steps.size() == 3);
@@ -82,15 +84,15 @@ TEST_CASE("an appended chunk costs its own tokens: 300 of 1000 come last, so the
   config.gateway.streaming_input = false;  // the whole prompt is sent when it is there
   System whole(config, plain(), RoundRobin(), by_token);
   whole.run({program});
-  CHECK(whole.answers[0].request.arrival.si() == doctest::Approx(5));
-  CHECK(context_ttft(whole.answers[0]) == doctest::Approx(1.0));
+  CHECK(whole.answers[0].request.arrival.si() == approx(5));
+  CHECK(context_ttft(whole.answers[0]) == approx(1.0));
   CHECK(whole.steps.size() == 1);
 }
 
 TEST_CASE("no token is answered before the prompt is complete, however long the last chunk takes to come") {
   System system(streaming_system(), plain(), RoundRobin(), by_token);
   system.run({appended(0, 7, {{0, 500}, {100, 501}})});
-  CHECK(system.answers[0].request.first_token.si() == doctest::Approx(100.001));
+  CHECK(system.answers[0].request.first_token.si() == approx(100.001));
   CHECK(system.steps.size() == 2);  // it held its blocks meanwhile, and computed nothing
 }
 
@@ -98,7 +100,7 @@ TEST_CASE("an update keeps the common prefix: 10 of 100 tokens replaced cost 10"
   System system(streaming_system(), plain(), RoundRobin(), by_token);
   system.run({streamed(0, {{Seconds(0), {{1, 100}}}, {Seconds(1), {{1, 90}, {2, 10}}}})});
   const Request& r = system.answers[0].request;
-  CHECK(context_ttft(system.answers[0]) == doctest::Approx(0.010));
+  CHECK(context_ttft(system.answers[0]) == approx(0.010));
   CHECK(r.prefilled == 110);
   CHECK(r.invalidated == 10);
   CHECK(system.replica().state().counts.invalidated_tokens == 10);
@@ -112,7 +114,7 @@ TEST_CASE("updates that share nothing are no faster than waiting for the last on
   config.gateway.streaming_input = false;
   System whole(config, plain(), RoundRobin(), by_token);
   whole.run({program});
-  CHECK(context_ttft(streaming.answers[0]) == doctest::Approx(context_ttft(whole.answers[0])));
+  CHECK(context_ttft(streaming.answers[0]) == approx(context_ttft(whole.answers[0])));
   CHECK(streaming.replica().state().counts.prefilled_tokens == 300);
   CHECK(whole.replica().state().counts.prefilled_tokens == 100);
 }
@@ -120,7 +122,7 @@ TEST_CASE("updates that share nothing are no faster than waiting for the last on
 TEST_CASE("a last version without anything new has its last token computed again: the answer comes of that") {
   System system(streaming_system(), plain(), RoundRobin(), by_token);
   system.run({streamed(0, {{Seconds(0), {{1, 100}}}, {Seconds(1), {{1, 100}}}})});
-  CHECK(context_ttft(system.answers[0]) == doctest::Approx(0.001));
+  CHECK(context_ttft(system.answers[0]) == approx(0.001));
   CHECK(system.answers[0].request.invalidated == 1);
 }
 
@@ -186,17 +188,17 @@ TEST_CASE("orders: who is computed first") {
     return times;
   };
   // By arrival: 1, 2, 3 (which answers at 0.53 only), 4.
-  CHECK(first_tokens("default")[1] == doctest::Approx(0.2));
-  CHECK(first_tokens("default")[2] == doctest::Approx(0.3));
-  CHECK(first_tokens("default")[4] == doctest::Approx(0.5));
+  CHECK(first_tokens("default")[1] == approx(0.2));
+  CHECK(first_tokens("default")[2] == approx(0.3));
+  CHECK(first_tokens("default")[4] == approx(0.5));
   // The complete ones first: 1, 2, 4; then 3.
-  CHECK(first_tokens("fcfs")[1] == doctest::Approx(0.2));
-  CHECK(first_tokens("fcfs")[2] == doctest::Approx(0.3));
-  CHECK(first_tokens("fcfs")[4] == doctest::Approx(0.4));
+  CHECK(first_tokens("fcfs")[1] == approx(0.2));
+  CHECK(first_tokens("fcfs")[2] == approx(0.3));
+  CHECK(first_tokens("fcfs")[4] == approx(0.4));
   // The complete ones first, by their last chunks: 2 at 0.02, 4 at 0.04, 1 at 0.06; then 3.
-  CHECK(first_tokens("lcas")[2] == doctest::Approx(0.2));
-  CHECK(first_tokens("lcas")[4] == doctest::Approx(0.3));
-  CHECK(first_tokens("lcas")[1] == doctest::Approx(0.4));
+  CHECK(first_tokens("lcas")[2] == approx(0.2));
+  CHECK(first_tokens("lcas")[4] == approx(0.3));
+  CHECK(first_tokens("lcas")[1] == approx(0.4));
   for (const std::string order : {"default", "fcfs", "lcas", "mcps"}) CHECK(first_tokens(order)[3] < 0.54);
 }
 
@@ -208,8 +210,8 @@ TEST_CASE("most computed tokens first: the longer of two partial prompts goes on
   system.run({appended(0, 1, {{0, 40}, {0.5, 140}}), appended(0, 2, {{0, 60}, {0.5, 160}})});
   std::vector<double> times(2);
   for (const auto& answer : system.answers) times[answer.request.id] = answer.request.first_token.si();
-  CHECK(times[1] == doctest::Approx(0.6));
-  CHECK(times[0] == doctest::Approx(0.7));
+  CHECK(times[1] == approx(0.6));
+  CHECK(times[0] == approx(0.7));
 }
 
 // A pool of 10 blocks of 16: an idle partial prompt of 100 tokens has 7 of them when a whole prompt of 96 (6) comes.
@@ -217,16 +219,16 @@ TEST_CASE("a complete prompt takes the blocks of a partial one, whose tokens are
   const std::vector<Program> programs = {appended(0, 1, {{0, 100}, {10, 101}}), appended(1, 2, {{0, 96}})};
   System arrival(streaming_system(10), ordered("default"), RoundRobin(), by_token);
   arrival.run(programs);
-  CHECK(arrival.answers[0].at.si() == doctest::Approx(10.001));  // the second waits for the first to end
-  CHECK(arrival.answers[1].at.si() == doctest::Approx(10.097));
+  CHECK(arrival.answers[0].at.si() == approx(10.001));  // the second waits for the first to end
+  CHECK(arrival.answers[1].at.si() == approx(10.097));
   CHECK(arrival.replica().state().counts.preemptions == 0);
 
   System fcfs(streaming_system(10), ordered("fcfs"), RoundRobin(), by_token);
   fcfs.run(programs);
   CHECK(fcfs.answers[0].request.id == 1);
-  CHECK(fcfs.answers[0].at.si() == doctest::Approx(1.096));
+  CHECK(fcfs.answers[0].at.si() == approx(1.096));
   CHECK(fcfs.replica().state().counts.preemptions == 1);
-  CHECK(fcfs.answers[1].at.si() == doctest::Approx(10.001));  // computed again at once, long before the last token
+  CHECK(fcfs.answers[1].at.si() == approx(10.001));  // computed again at once, long before the last token
   CHECK(fcfs.replica().state().counts.prefilled_tokens == 100 + 96 + 100 + 1);
 
   // 7 blocks of 1000 bytes out at 20 kB/s: 0.35 s from 1.0 on; the copy in, when the other has gone, takes 0.7 s.
@@ -239,7 +241,7 @@ TEST_CASE("a complete prompt takes the blocks of a partial one, whose tokens are
   swap.run(sooner);
   CHECK(swap.replica().state().counts.swaps == 1);
   CHECK(swap.replica().state().counts.prefilled_tokens == 100 + 96 + 1);
-  CHECK(swap.answers[1].at.si() == doctest::Approx(1.35 + 0.7 + 0.001));
+  CHECK(swap.answers[1].at.si() == approx(1.35 + 0.7 + 0.001));
 
   // By cost: 100 tokens are computed in 0.1 s, copies take 1.05 s. With links 100 times as fast they take 0.0105 s.
   swapping.victims = Preempted::by_cost;
@@ -265,8 +267,8 @@ TEST_CASE("sequences that decode are swapped as well, and compute one token of t
   swap.run(programs);
   CHECK(swap.replica().state().counts.swaps == 1);
   CHECK(swap.replica().state().counts.prefilled_tokens == 64 + 64 + 1);
-  CHECK(swap.answers[0].at.si() == doctest::Approx(0.128 + 0.032 + 0.023));
-  CHECK(swap.answers[1].at.si() == doctest::Approx(0.160 + 0.25 + 0.5 + 0.001 + 0.022));
+  CHECK(swap.answers[0].at.si() == approx(0.128 + 0.032 + 0.023));
+  CHECK(swap.answers[1].at.si() == approx(0.160 + 0.25 + 0.5 + 0.001 + 0.022));
 
   swapping.victims = Preempted::recompute;
   System again(config, swapping, RoundRobin(), by_token);
@@ -286,7 +288,7 @@ TEST_CASE("a replica that is lost: the retry begins with what had come of the pr
   system.run({appended(0, 1, {{0, 100}, {1, 200}, {3, 300}})});
   const Request& r = system.answers[0].request;
   CHECK(system.answers[0].outcome == Outcome::completed);
-  CHECK(r.first_token.si() == doctest::Approx(3.1));  // the first 200 were computed again at 2.5
+  CHECK(r.first_token.si() == approx(3.1));  // the first 200 were computed again at 2.5
   CHECK(r.prefilled == 500);
 }
 
@@ -295,7 +297,7 @@ TEST_CASE("the front end reads each version's new tokens before an engine sees t
   config.gateway.front_end = {Seconds(0.01), Seconds(1e-4)};
   System system(config, plain(), RoundRobin(), by_token);
   system.run({appended(0, 1, {{0, 100}, {1, 300}})});
-  CHECK(context_ttft(system.answers[0]) == doctest::Approx(0.01 + 200 * 1e-4 + 0.2));
+  CHECK(context_ttft(system.answers[0]) == approx(0.01 + 200 * 1e-4 + 0.2));
 }
 
 TEST_CASE("a version without new tokens waits in the front end for those before it") {
@@ -305,8 +307,8 @@ TEST_CASE("a version without new tokens waits in the front end for those before 
   system.run({appended(0, 1, {{0, 100}, {0.2, 600}, {0.3, 600}})});
   REQUIRE(system.answers[0].outcome == Outcome::completed);
   // Read until 0.7, computed until 1.2.
-  CHECK(system.answers[0].request.first_token.si() == doctest::Approx(1.2));
-  CHECK(context_ttft(system.answers[0]) == doctest::Approx(0.9));
+  CHECK(system.answers[0].request.first_token.si() == approx(1.2));
+  CHECK(context_ttft(system.answers[0]) == approx(0.9));
 }
 
 TEST_CASE("a prompt that outgrows the engine is dropped when it does") {
@@ -315,6 +317,6 @@ TEST_CASE("a prompt that outgrows the engine is dropped when it does") {
   system.run({appended(0, 1, {{0, 100}, {1, 161}, {2, 162}}), appended(0, 2, {{0, 10}, {3, 20}})});
   CHECK(system.answers[0].outcome == Outcome::dropped);
   CHECK(system.answers[0].request.reason == Reason::too_long);
-  CHECK(system.answers[0].at.si() == doctest::Approx(1));
+  CHECK(system.answers[0].at.si() == approx(1));
   CHECK(system.answers[1].outcome == Outcome::completed);
 }

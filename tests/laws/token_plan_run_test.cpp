@@ -2,10 +2,11 @@
 // Scenarios with a token plan.
 #include <doctest/doctest.h>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
-using doctest::Approx;
+using llmscape::testing::approx;
 using llmscape::testing::holds;
 using llmscape::testing::json_on_simgrid;
 using llmscape::testing::mistakes;
@@ -36,14 +37,14 @@ TEST_CASE("the full plan, and no plan, give the same bytes (INV-9)") {
 TEST_CASE("swiftkv halves what a prompt costs, and leaves decodes alone as they are") {
   const auto base = run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 1, 8192, 2)));
   const auto swift = run_on_event_queue(*scenario_of(calls(planned("swiftkv"), 1, 8192, 2)));
-  CHECK(swift.work.flops / base.work.flops == Approx(0.517).epsilon(0.002));  // half, and K and V of the other half
+  CHECK(swift.work.flops / base.work.flops == approx(0.517).epsilon(0.002));  // half, and K and V of the other half
   CHECK(swift.latency["ttft_s"]->mean < 0.55 * base.latency["ttft_s"]->mean);
-  CHECK(swift.latency["tpot_s"]->mean == Approx(base.latency["tpot_s"]->mean).epsilon(1e-6));
+  CHECK(swift.latency["tpot_s"]->mean == approx(base.latency["tpot_s"]->mean).epsilon(1e-6));
   CHECK(swift.work.kv_bytes_per_token == base.work.kv_bytes_per_token);
   const auto shared = run_on_event_queue(*scenario_of(calls(planned("{policy: swiftkv, across_kv: 4}"), 1, 8192, 2)));
   CHECK(shared.work.kv_bytes_per_token == 0.625 * base.work.kv_bytes_per_token);
   // The pool holds as many more tokens as they are smaller, to a block.
-  CHECK(static_cast<double>(shared.kv.blocks) == Approx(static_cast<double>(base.kv.blocks) / 0.625).epsilon(1e-4));
+  CHECK(static_cast<double>(shared.kv.blocks) == approx(static_cast<double>(base.kv.blocks) / 0.625).epsilon(1e-4));
 }
 
 TEST_CASE("under streaming a decode attends to sinks and window, whatever its context") {
@@ -72,8 +73,8 @@ TEST_CASE("prompts within the cap are served as without it, but for choosing wha
   const auto result = run_on_event_queue(*scenario_of(calls(plan, 1, 4000, 50, kNoPrefixes)));
   const auto full = run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 1, 4000, 50, kNoPrefixes)));
   // Decodes of the same length, which begin at another time: the last digits of a difference.
-  CHECK(result.latency["tpot_s"]->mean == Approx(full.latency["tpot_s"]->mean).epsilon(1e-12));
-  CHECK(result.latency["ttft_s"]->mean == Approx(full.latency["ttft_s"]->mean).epsilon(0.02));
+  CHECK(result.latency["tpot_s"]->mean == approx(full.latency["tpot_s"]->mean).epsilon(1e-12));
+  CHECK(result.latency["ttft_s"]->mean == approx(full.latency["ttft_s"]->mean).epsilon(0.02));
   CHECK(result.kv.peak_use == full.kv.peak_use);
 }
 
@@ -100,10 +101,10 @@ TEST_CASE("a pool holds as many more tokens as keys and values in formats of the
   };
   const double bf16 = blocks("bf16");
   CHECK(blocks("{keys: bf16}") == bf16);
-  CHECK(blocks("{keys: int8, values: bf16}") == Approx(bf16 * 4 / 3).epsilon(1e-4));
+  CHECK(blocks("{keys: int8, values: bf16}") == approx(bf16 * 4 / 3).epsilon(1e-4));
   // 131,072 bytes a token, and 32,768 x (1 + 0.25 + 2 x 4 / 64).
   CHECK(blocks("{keys: int8, values: int2, group: 64, zero_point: true}") ==
-        Approx(bf16 * 131'072 / 45'056).epsilon(1e-4));
+        approx(bf16 * 131'072 / 45'056).epsilon(1e-4));
 }
 
 TEST_CASE("snapkv and streaming through kv_budget give the same bytes") {
@@ -126,11 +127,11 @@ TEST_CASE("a budget for each chunk: prompts longer than the pool are served, wit
   CHECK(result.requests.completed == 2);
   CHECK(result.kv.peak_use <= 1);
   const auto one = run_on_event_queue(*scenario_of(calls(plan, 1, 30'000, 20, small)));
-  CHECK(one.kv.peak_use == Approx((512.0 + 256) / 1024));
+  CHECK(one.kv.peak_use == approx((512.0 + 256) / 1024));
   CHECK(one.work.entries_per_decode == 512 + 20.0 / 2);
   // The whole prompt sees 512 entries before each chunk: pairs grow with its length, not with its square.
   const auto twice = run_on_event_queue(*scenario_of(calls(plan, 1, 60'000, 20, small)));
-  CHECK(twice.latency["ttft_s"]->mean == Approx(2 * one.latency["ttft_s"]->mean).epsilon(0.01));
+  CHECK(twice.latency["ttft_s"]->mean == approx(2 * one.latency["ttft_s"]->mean).epsilon(0.01));
 }
 
 TEST_CASE("a ring: a decode reads no more than it holds, however long the answer is") {
@@ -142,7 +143,7 @@ TEST_CASE("a ring: a decode reads no more than it holds, however long the answer
                          "serving: {kv_blocks: 200, batcher: {policy: vllm_v1, enable_prefix_caching: false, "
                          "max_num_batched_tokens: 2048}}\n")));
   CHECK(small.requests.completed == 1);
-  CHECK(small.kv.peak_use == Approx((1024.0 + 2048) / 3200));
+  CHECK(small.kv.peak_use == approx((1024.0 + 2048) / 3200));
 }
 
 TEST_CASE("plans that a model or an engine cannot take are refused where they stand") {
@@ -168,15 +169,15 @@ TEST_CASE(
   const std::string plan = "{policy: thinning, stages: [{after: 16, share: 0.2}], keep: 0.1, scored_queries: 8}";
   const auto full = run_on_event_queue(*scenario_of(calls("llama-3.1-8b", 1, 131'000, 2, whole)));
   const auto fast = run_on_event_queue(*scenario_of(calls(planned(plan), 1, 131'000, 2, whole)));
-  CHECK(full.work.flops / fast.work.flops == Approx(1.84).epsilon(0.01));
+  CHECK(full.work.flops / fast.work.flops == approx(1.84).epsilon(0.01));
   CHECK(fast.work.entries_per_decode == 13'100 + 1);  // of the prompt, and the token itself
   CHECK(fast.kv.peak_use < 0.11 * full.kv.peak_use);
   // A share of one changes neither work nor time, but for choosing.
   const std::string all = "{policy: thinning, stages: [{after: 16, share: 1}]}";
   const auto one = run_on_event_queue(*scenario_of(calls(planned(all), 1, 131'000, 2, whole)));
   CHECK(one.work.flops == full.work.flops);
-  CHECK(one.latency["ttft_s"]->mean == Approx(full.latency["ttft_s"]->mean).epsilon(1e-9));
-  CHECK(one.latency["tpot_s"]->mean == Approx(full.latency["tpot_s"]->mean).epsilon(1e-9));
+  CHECK(one.latency["ttft_s"]->mean == approx(full.latency["ttft_s"]->mean).epsilon(1e-9));
+  CHECK(one.latency["tpot_s"]->mean == approx(full.latency["tpot_s"]->mean).epsilon(1e-9));
 }
 
 TEST_CASE("thinning needs prompts whole, and says what else does not go with it") {

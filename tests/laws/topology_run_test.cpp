@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "sim/result/metric_table.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 namespace topology_run_test {
 
 using namespace llmscape;
 using namespace llmscape::testing;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -69,7 +71,7 @@ TEST_CASE("collectives as flows take as long as their closed form where nobody i
   const auto flows = run_on_event_queue(*scenario_of(kTwoNodes, {"hardware.collective_flows=true"}));
   for (const std::string metric : {"ttft.mean", "tpot.mean", "e2e.mean"}) {
     CAPTURE(metric);
-    CHECK(figure(flows, metric) == doctest::Approx(figure(closed, metric)).epsilon(1e-9));
+    CHECK(figure(flows, metric) == approx(figure(closed, metric)).epsilon(1e-9));
   }
 }
 
@@ -80,8 +82,8 @@ TEST_CASE("an uplink of half of what the devices send takes as long as devices t
   const auto slow =
       run_on_event_queue(*scenario_of(kTwoNodes, {"hardware.devices[0].links.domain.outer_bandwidth=18 GB/s"}));
   const auto closed = run_on_event_queue(*scenario_of(kTwoNodes));
-  CHECK(figure(narrow, "ttft.mean") == doctest::Approx(figure(slow, "ttft.mean")).epsilon(1e-9));
-  CHECK(figure(narrow, "tpot.mean") == doctest::Approx(figure(slow, "tpot.mean")).epsilon(1e-9));
+  CHECK(figure(narrow, "ttft.mean") == approx(figure(slow, "ttft.mean")).epsilon(1e-9));
+  CHECK(figure(narrow, "tpot.mean") == approx(figure(slow, "tpot.mean")).epsilon(1e-9));
   CHECK(figure(narrow, "ttft.mean") > 1.02 * figure(closed, "ttft.mean"));
 }
 
@@ -91,8 +93,8 @@ TEST_CASE("an all-reduce over two nodes sends a tensor once each way, a gather o
   const double tokens = 4 * (512 + 15), steps = 4 * 16;
   const double reduces = 2 * 32, hidden = 4096 * 2, logits = 128256 * 2;
   const Bytes sent(tokens * reduces * hidden + steps * logits / 2);
-  CHECK(carried(flows, "node 0 of g, out") / sent == doctest::Approx(1).epsilon(1e-9));
-  CHECK(carried(flows, "node 1 of g, out") / sent == doctest::Approx(1).epsilon(1e-9));
+  CHECK(carried(flows, "node 0 of g, out") / sent == approx(1).epsilon(1e-9));
+  CHECK(carried(flows, "node 1 of g, out") / sent == approx(1).epsilon(1e-9));
 }
 
 TEST_CASE("replicas of one device send no collectives: they need no nodes, and flows change nothing but a warning") {
@@ -172,15 +174,15 @@ seed: 1
   const auto scenario = scenario_of(pools);
   const auto both = run_on_event_queue(*scenario);
   for (const std::string node : {"node 0 of prompts, out", "node 1 of prompts, out", "node 0 of tokens, in"})
-    CHECK(carried(both, node).si() == doctest::Approx(sent / 2).epsilon(1e-9));
-  CHECK(longer_at_half({}) == doctest::Approx(alone).epsilon(1e-6));
+    CHECK(carried(both, node).si() == approx(sent / 2).epsilon(1e-9));
+  CHECK(longer_at_half({}) == approx(alone).epsilon(1e-6));
   CHECK(result::to_json(both) == json_on_simgrid(*scenario));
   // Half of what lies on two nodes goes to the eight devices of one node, over its one uplink.
   const std::vector<std::string> one_node = {"hardware.devices[1].count=8", "serving.pools[1].tensor_parallel=8"};
   const auto to_one = run_on_event_queue(*scenario_of(pools, one_node));
-  CHECK(carried(to_one, "node 1 of prompts, out").si() == doctest::Approx(bytes / 2).epsilon(1e-9));
-  CHECK(carried(to_one, "node 0 of tokens, in").si() == doctest::Approx(bytes).epsilon(1e-9));
-  CHECK(longer_at_half(one_node) == doctest::Approx(bytes / 50e9).epsilon(1e-6));
+  CHECK(carried(to_one, "node 1 of prompts, out").si() == approx(bytes / 2).epsilon(1e-9));
+  CHECK(carried(to_one, "node 0 of tokens, in").si() == approx(bytes).epsilon(1e-9));
+  CHECK(longer_at_half(one_node) == approx(bytes / 50e9).epsilon(1e-6));
 }
 
 TEST_CASE("fast links that are said to reach past a node are named: closed forms know no nodes") {

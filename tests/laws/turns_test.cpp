@@ -5,11 +5,13 @@
 #include "base/random.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/least_tokens.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/serving_bench.hpp"
 
 namespace turns_test {
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using serving::Outcome;
 using serving::Pool;
 using testing::call;
@@ -75,16 +77,16 @@ TEST_CASE("another model's call waits for its weights, or for the calls before i
   SystemConfig config = sharing(2, 1e9);
   System idle(config, policy(), serving::LeastTokens(), seconds);
   idle.run({of_model(1, 1, 1)});
-  CHECK(first(idle, 0) == doctest::Approx(1 + kSwitch + kStep));
+  CHECK(first(idle, 0) == approx(1 + kSwitch + kStep));
   CHECK(config.turns->loads(idle.replica(1)) == 1);
-  CHECK(config.turns->loading(idle.replica(1)).si() == doctest::Approx(kSwitch));
+  CHECK(config.turns->loading(idle.replica(1)).si() == approx(kSwitch));
 
   config = sharing(2, 1e9);
   System busy(config, policy(), serving::LeastTokens(), seconds);
   busy.run({of_model(0, 0, 20), of_model(1, 0.05, 10), of_model(0, 0.105, 1)});
-  CHECK(last(busy, 0) == doctest::Approx(20 * kStep));
-  CHECK(first(busy, 1) == doctest::Approx(20 * kStep + kSwitch + kStep));
-  CHECK(first(busy, 2) == doctest::Approx(0.11 + kStep));  // its model still held the devices
+  CHECK(last(busy, 0) == approx(20 * kStep));
+  CHECK(first(busy, 1) == approx(20 * kStep + kSwitch + kStep));
+  CHECK(first(busy, 2) == approx(0.11 + kStep));  // its model still held the devices
 }
 
 TEST_CASE("who has held the devices long enough gives them up after a step, and goes on later where it stopped") {
@@ -92,9 +94,9 @@ TEST_CASE("who has held the devices long enough gives them up after a step, and 
   System system(config, policy(), serving::LeastTokens(), seconds);
   system.run({of_model(0, 0, 10), of_model(1, 0.001, 3)});
   // 5 steps of 0, a switch, 3 steps of 1, a switch, 5 steps of 0.
-  CHECK(first(system, 1) == doctest::Approx(5 * kStep + kSwitch + kStep));
-  CHECK(last(system, 1) == doctest::Approx(8 * kStep + kSwitch));
-  CHECK(last(system, 0) == doctest::Approx(13 * kStep + 2 * kSwitch));
+  CHECK(first(system, 1) == approx(5 * kStep + kSwitch + kStep));
+  CHECK(last(system, 1) == approx(8 * kStep + kSwitch));
+  CHECK(last(system, 0) == approx(13 * kStep + 2 * kSwitch));
   CHECK(config.turns->loads(system.replica(0)) == 1);
   CHECK(config.turns->loads(system.replica(1)) == 1);
 }
@@ -103,11 +105,11 @@ TEST_CASE("models that are resident run at once; of three, the one that ran long
   SystemConfig config = sharing(3, 0, 2);
   System system(config, policy(), serving::LeastTokens(), seconds);
   system.run({of_model(0, 1, 1), of_model(1, 2, 1), of_model(2, 3, 1), of_model(1, 4, 1), of_model(0, 5, 1)});
-  CHECK(first(system, 0) == doctest::Approx(1 + kStep));
-  CHECK(first(system, 1) == doctest::Approx(2 + kStep));            // there from the beginning
-  CHECK(first(system, 2) == doctest::Approx(3 + kSwitch + kStep));  // in place of 0
-  CHECK(first(system, 3) == doctest::Approx(4 + kStep));
-  CHECK(first(system, 4) == doctest::Approx(5 + kSwitch + kStep));
+  CHECK(first(system, 0) == approx(1 + kStep));
+  CHECK(first(system, 1) == approx(2 + kStep));            // there from the beginning
+  CHECK(first(system, 2) == approx(3 + kSwitch + kStep));  // in place of 0
+  CHECK(first(system, 3) == approx(4 + kStep));
+  CHECK(first(system, 4) == approx(5 + kSwitch + kStep));
 }
 
 TEST_CASE("whatever comes, turns lose no call, no two models run at once, and lookahead changes nothing") {

@@ -14,10 +14,12 @@
 #include "hardware/harness/backend.hpp"
 #include "hardware/harness/samples.hpp"
 #include "tests/support/alike.hpp"
+#include "tests/support/approx.hpp"
 #include "traces/microbench_record.hpp"
 
 using namespace llmscape;
 using hardware::CpuCalibration;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -108,6 +110,6 @@ TEST_CASE("on this machine, the form carries from one product to others of other
     return product_cost(products, 1, {m, n, k, single, single}).time.si();
   };
   products.rate = products.rate * (predicted(192, 1088, 1088) / measured(192, 1088, 1088));
-  CHECK(measured(96, 1600, 832) == doctest::Approx(predicted(96, 1600, 832)).epsilon(0.25));
-  CHECK(measured(400, 576, 1344) == doctest::Approx(predicted(400, 576, 1344)).epsilon(0.25));
+  CHECK(measured(96, 1600, 832) == approx(predicted(96, 1600, 832)).epsilon(0.25));
+  CHECK(measured(400, 576, 1344) == approx(predicted(400, 576, 1344)).epsilon(0.25));
 }

@@ -2,6 +2,7 @@
 #include "hardware/calibration/indexed_attention_fit.hpp"
 
 #include "hardware/device_entry.hpp"
+#include "tests/support/approx.hpp"
 #include "traces/kernel_tables.hpp"
 
 #include <doctest/doctest.h>
@@ -10,6 +11,8 @@
 #include <memory>
 #include <string>
 #include <vector>
+
+using llmscape::testing::approx;
 
 // Attention to chosen entries, fitted to public tables of modules and judged on shapes that the fit has not seen.
 namespace llmscape::hardware::indexed_attention_fit_test {
@@ -56,8 +59,8 @@ TEST_CASE("unseen modules of sparse attention on Hopper are met within 7 % over 
     CHECK(narrow->report.held_out.mean < 0.05);
     // What the catalogue holds is what these rows say.
     const IndexedAttentionParameters& kept = device->indexed_attention.at("bf16");
-    CHECK(wide->parameters.compute_efficiency == doctest::Approx(kept.compute_efficiency).epsilon(0.02));
-    CHECK(wide->parameters.launch.si() == doctest::Approx(kept.launch.si()).epsilon(0.02));
+    CHECK(wide->parameters.compute_efficiency == approx(kept.compute_efficiency).epsilon(0.02));
+    CHECK(wide->parameters.launch.si() == approx(kept.launch.si()).epsilon(0.02));
   }
 }
 

@@ -2,10 +2,13 @@
 // Watts of kernels (ai-dynamo/aiconfigurator @ 095f58a, vLLM 0.22): what the catalogue says of them, and what a fit
 // says of shapes that it has not seen.
 #include "hardware/calibration/power_fit.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/unit/hardware/hardware_fixtures.hpp"
 #include "traces/kernel_tables.hpp"
 
 #include <cstdlib>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware {
 namespace {
@@ -70,9 +73,9 @@ TEST_CASE("watts of Hopper's and Blackwell's kernels") {
     CHECK(unseen.mean < measured.held_out_mean);
     CHECK(with_diluted.mean < measured.all_mean);
     CHECK(fit->parameters.own_compute("fp8_block")->si() ==
-          doctest::Approx(gpu.energy.own_compute("fp8_block")->si()).epsilon(0.06));
-    CHECK(fit->parameters.active.si() == doctest::Approx(gpu.energy.active.si()).epsilon(0.06));
-    CHECK(fit->parameters.memory.si() == doctest::Approx(gpu.energy.memory.si()).epsilon(0.06));
+          approx(gpu.energy.own_compute("fp8_block")->si()).epsilon(0.06));
+    CHECK(fit->parameters.active.si() == approx(gpu.energy.active.si()).epsilon(0.06));
+    CHECK(fit->parameters.memory.si() == approx(gpu.energy.memory.si()).epsilon(0.06));
   }
 }
 

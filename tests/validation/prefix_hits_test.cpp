@@ -6,10 +6,12 @@
 #include <list>
 #include <unordered_map>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 #include "traces/request_trace.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -103,7 +105,6 @@ TEST_CASE("with a small cache the hit rate is within a point of a brute-force LR
     // Slow enough that requests hardly overlap: the brute force serves one after the other.
     const result::RunResult result = replay(blocks, 0.05);
     const double expected = static_cast<double>(kBlock * hits(trace, static_cast<std::size_t>(blocks))) / prompt_tokens;
-    CHECK(static_cast<double>(result.tokens.reused) / prompt_tokens ==
-          doctest::Approx(expected).epsilon(0.01 / expected));
+    CHECK(static_cast<double>(result.tokens.reused) / prompt_tokens == approx(expected).epsilon(0.01 / expected));
   }
 }

@@ -11,11 +11,13 @@
 #include "sim/scenario/replica_size.hpp"
 #include "sim/validation/replay.hpp"
 #include "sim/validation/requests.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 namespace vllm_run_test {
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::scenario_of;
 
 namespace {
@@ -81,7 +83,7 @@ Outcome replay(const std::string& data, const std::string& device) {
 // As vLLM counted (engines.md 11).
 void check_schedule(const result::RunResult& result) {
   CHECK(result.tokens.reused == 19'520);
-  CHECK(static_cast<double>(result.steps) == doctest::Approx(2388).epsilon(0.015));
+  CHECK(static_cast<double>(result.steps) == approx(2388).epsilon(0.015));
 }
 
 void check_loads(const Outcome& outcome, double most) {
@@ -108,7 +110,7 @@ TEST_CASE("the catalogue's device takes as long as the layer tables for decodes 
     models::Batch batch;
     batch.decodes = 128;
     batch.attended = attended;
-    CHECK(model->step(batch).device.si() == doctest::Approx(milliseconds * 1e-3).epsilon(0.03));
+    CHECK(model->step(batch).device.si() == approx(milliseconds * 1e-3).epsilon(0.03));
   }
 }
 

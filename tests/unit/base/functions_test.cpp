@@ -6,6 +6,9 @@
 #include <cmath>
 
 #include "base/expression.hpp"
+#include "tests/support/approx.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::functions_test {
 namespace {
@@ -60,8 +63,7 @@ TEST_CASE("correlations") {
   CHECK(computed("spearman(xs[].value, down[].value)") == Value(-1.));
   CHECK(computed("pearson(xs[].value, 2 * xs[].value + 1)") == Value(1.));
   // Deviations (-4/3, -1/3, 5/3) and (-30, -20, 50): 130 / sqrt(14/3 * 3800).
-  CHECK(std::get<double>(*computed("pearson(xs[].value, ys[].value)")) ==
-        doctest::Approx(130 / std::sqrt(14. / 3 * 3800)));
+  CHECK(std::get<double>(*computed("pearson(xs[].value, ys[].value)")) == approx(130 / std::sqrt(14. / 3 * 3800)));
 }
 
 TEST_CASE("a crossing is the largest x that is still on the near side of the level") {

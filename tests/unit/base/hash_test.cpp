@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/hash.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,6 +9,7 @@
 #include <string>
 
 using namespace llmscape;
+using llmscape::testing::approx;
 
 TEST_CASE("hashes are the same in every version") {
   CHECK(hash64("") == 6235967106033911276u);
@@ -36,5 +38,5 @@ TEST_CASE("each bit of a text changes each bit of the hash with probability one 
       bits += 64;
     }
   }
-  CHECK(static_cast<double>(changed) / bits == doctest::Approx(0.5).epsilon(0.02));  // standard error 0.0044
+  CHECK(static_cast<double>(changed) / bits == approx(0.5).epsilon(0.02));  // standard error 0.0044
 }

@@ -6,8 +6,10 @@
 #include <string>
 
 #include "base/expression.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 
 TEST_CASE("lists are put together in their order, and correlated as one") {
   Diagnostics diagnostics;
@@ -24,7 +26,7 @@ TEST_CASE("lists are put together in their order, and correlated as one") {
   CHECK(value("list(9, a)") == Value(std::vector<double>{9, 1, 2}));
   CHECK(value("sum(list(1, 2, 3))") == Value(6.));
   // (1, 4), (2, 3), (4, 1), (3, 2): one falls by what the other rises.
-  CHECK(std::get<double>(*value("pearson(list(a, b), list(b, a))")) == doctest::Approx(-1));
+  CHECK(std::get<double>(*value("pearson(list(a, b), list(b, a))")) == approx(-1));
 }
 
 TEST_CASE("a function within a function is computed once, however deep") {

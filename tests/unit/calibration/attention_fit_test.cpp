@@ -2,11 +2,14 @@
 #include "base/random.hpp"
 #include "hardware/calibration/decode_attention_fit.hpp"
 #include "hardware/calibration/prefill_attention_fit.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
 #include <cmath>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware {
 namespace {
@@ -84,7 +87,7 @@ TEST_CASE("320 decodes with 3 % noise give the parameters back within 3 %, and i
     CHECK(off(fit.parameters.cta.si(), truth.cta.si()) < 0.03);
     if (packs) CHECK(off(fit.parameters.packing->si(), truth.packing->si()) < 0.05);
     // The mean size of a normal error of 3 % is 2.4 %.
-    CHECK(fit.report.held_out.mean == doctest::Approx(0.024).epsilon(0.2));
+    CHECK(fit.report.held_out.mean == approx(0.024).epsilon(0.2));
     REQUIRE(fit.report.half_width);
     const auto fresh = decodes(2000, packs, 2);
     const double share = covered(fresh, predict(h100(), fit.parameters, {}, fresh), *fit.report.half_width);
@@ -147,7 +150,7 @@ TEST_CASE("320 chunks with 3 % noise give rate and launch back within 3 %, and i
     for (const double head_dim : {64., 128.})
       CHECK(off((4 * head_dim + p.softmax_flops) / p.compute_efficiency,
                 (4 * head_dim + truth.softmax_flops) / truth.compute_efficiency) < 0.03);
-    CHECK(fit.report.held_out.mean == doctest::Approx(0.024).epsilon(0.2));
+    CHECK(fit.report.held_out.mean == approx(0.024).epsilon(0.2));
     REQUIRE(fit.report.half_width);
     const auto fresh = chunks(2000, by_head, 2);
     const double share = covered(fresh, predict(h100(), p, fresh), *fit.report.half_width);
@@ -177,7 +180,7 @@ TEST_CASE("one head shape is enough: rows are then held out one by one") {
   add_noise(records, predict(h100(), decode_truth(false), {}, records), draws);
   const DecodeAttentionCalibration fit = fit_decode_attention(h100(), records, 0.86, false);
   CHECK(fit.report.data == "160 rows of 1 shapes");
-  CHECK(fit.report.held_out.mean == doctest::Approx(0.024).epsilon(0.3));
+  CHECK(fit.report.held_out.mean == approx(0.024).epsilon(0.3));
 }
 
 TEST_CASE("caches left in L2 are told from memory") {

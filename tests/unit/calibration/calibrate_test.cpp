@@ -5,12 +5,15 @@
 #include "hardware/calibration/expert_fit.hpp"
 #include "hardware/calibration/gemm_fit.hpp"
 #include "hardware/gpu/gpu.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <memory>
 #include <string>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware {
 namespace {
@@ -59,9 +62,9 @@ TEST_CASE("families with rows are fitted, the others keep what the base says") {
   REQUIRE(calibration->reports.size() == 1);
   CHECK(calibration->reports[0].family == "gemm");
   const auto before = gpu_of(base()), after = gpu_of(calibration->device);
-  CHECK(after->gemm.compute_efficiency == doctest::Approx(0.7).epsilon(0.03));
-  CHECK(after->gemm.memory_efficiency == doctest::Approx(0.9).epsilon(0.03));
-  CHECK(after->gemm.launch.si() == doctest::Approx(3e-6).epsilon(0.1));
+  CHECK(after->gemm.compute_efficiency == approx(0.7).epsilon(0.03));
+  CHECK(after->gemm.memory_efficiency == approx(0.9).epsilon(0.03));
+  CHECK(after->gemm.launch.si() == approx(3e-6).epsilon(0.1));
   CHECK(after->gemm.tag == Tag::fitted);
   CHECK(after->gemm.source.starts_with("a test on a test device, records.csv: bf16, 200 rows"));
   CHECK(after->gemm.source.find("unseen shapes MAPE 1.") != std::string::npos);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/calibration/collective_fit.hpp"
 #include "base/random.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware {
 namespace {
@@ -29,9 +32,9 @@ TEST_CASE("messages with 1 % noise give latency, bandwidth and root term back") 
   const CollectiveFit& p = fits[0].parameters;
   CHECK(p.kind == models::Collective::Kind::all_reduce);
   CHECK(p.ranks == 4);
-  CHECK(p.latency.si() == doctest::Approx(8e-6).epsilon(0.03));
-  CHECK(p.bandwidth.si() == doctest::Approx(300e9).epsilon(0.03));
-  CHECK(p.root_term.si() == doctest::Approx(4e-9).epsilon(0.05));
+  CHECK(p.latency.si() == approx(8e-6).epsilon(0.03));
+  CHECK(p.bandwidth.si() == approx(300e9).epsilon(0.03));
+  CHECK(p.root_term.si() == approx(4e-9).epsilon(0.05));
   CHECK_FALSE(p.below);
   CHECK(fits[0].report.held_out.mean < 0.02);
   CHECK(fits[0].report.data == "all_reduce, nccl, 4 ranks, 20 rows of 20 shapes");
@@ -77,7 +80,7 @@ TEST_CASE("what a form cannot follow is corrected by size") {
   for (const traces::TimedCollective& r : records) {
     const double time =
         collective_time(links, {models::Collective::Kind::all_reduce, static_cast<double>(r.bytes), 4}).si();
-    CHECK(time == doctest::Approx(r.time.si()).epsilon(1e-3));  // points have tenths of a per cent
+    CHECK(time == approx(r.time.si()).epsilon(1e-3));  // points have tenths of a per cent
   }
   CHECK(fits[0].report.held_out.mean < 0.05);
   CHECK(fits[0].report.form == "physical + residual table");

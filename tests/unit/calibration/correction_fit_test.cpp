@@ -2,6 +2,7 @@
 #include "hardware/calibration/correction_fit.hpp"
 #include "base/random.hpp"
 #include "hardware/calibration/errors.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -10,6 +11,8 @@
 #include <cmath>
 #include <string>
 #include <vector>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware {
 namespace {
@@ -56,12 +59,12 @@ TEST_CASE("a factor that depends on the shape is found again, and earned") {
   REQUIRE(earned);
   double worst = 0;
   for (const CorrectionRow& row : rows_of(powers, 0)) {
-    CHECK(row.predicted(earned->correction) == doctest::Approx(row.measured).epsilon(0.03));
+    CHECK(row.predicted(earned->correction) == approx(row.measured).epsilon(0.03));
     worst = std::max(worst, std::abs(row.predicted(earned->correction) / row.predicted() - 1));
   }
   CHECK(worst > 0.2);  // so that the check above says something
   // Noise of 2 % alone is a mean error of sqrt(2 / pi) x 2 % = 1.6 %: nothing earns less than that.
-  CHECK(earned->error == doctest::Approx(0.016).epsilon(0.25));
+  CHECK(earned->error == approx(0.016).epsilon(0.25));
   CHECK(earn_correction(kPlan, rows, 1.01 * earned->error));
   CHECK_FALSE(earn_correction(kPlan, rows, earned->error));
 }
@@ -97,8 +100,7 @@ TEST_CASE("rows of one shape are held out one by one") {
   }
   const auto earned = earn_correction(kPlan, rows, form_alone(rows));
   REQUIRE(earned);
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    CHECK(earned->held_out[i] == doctest::Approx(rows[i].measured).epsilon(0.1));
+  for (std::size_t i = 0; i < rows.size(); ++i) CHECK(earned->held_out[i] == approx(rows[i].measured).epsilon(0.1));
 }
 
 TEST_CASE("kernels inside a longer time are corrected, the rest is not") {
@@ -109,7 +111,7 @@ TEST_CASE("kernels inside a longer time are corrected, the rest is not") {
   }
   const Correction correction = learn_correction(kPlan, rows);
   for (const CorrectionRow& row : rows)
-    CHECK(row.predicted(correction) - row.rest == doctest::Approx(row.measured - row.rest).epsilon(0.03));
+    CHECK(row.predicted(correction) - row.rest == approx(row.measured - row.rest).epsilon(0.03));
 }
 
 // Grouped products whose sides run from -1 to 1, each over six octaves, timed at e^(0.6 a b c d) of the form's

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/calibration/elementwise_fit.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware {
 namespace {
@@ -27,10 +30,10 @@ TEST_CASE("each kind of kernel gives its launch and its share of the bandwidth b
   add(records, "norm", 3e-6, 1e12, 4);          // a value read and written
   add(records, "activation", 2e-6, 1.2e12, 6);  // gate and up read, one written
   const auto fit = fit_elementwise(chip(), records, {});
-  CHECK(fit.parameters.norm.launch.si() == doctest::Approx(3e-6).epsilon(0.02));
-  CHECK(fit.parameters.norm.efficiency == doctest::Approx(0.5).epsilon(0.02));
-  CHECK(fit.parameters.activation.launch.si() == doctest::Approx(2e-6).epsilon(0.02));
-  CHECK(fit.parameters.activation.efficiency == doctest::Approx(0.6).epsilon(0.02));
+  CHECK(fit.parameters.norm.launch.si() == approx(3e-6).epsilon(0.02));
+  CHECK(fit.parameters.norm.efficiency == approx(0.5).epsilon(0.02));
+  CHECK(fit.parameters.activation.launch.si() == approx(2e-6).epsilon(0.02));
+  CHECK(fit.parameters.activation.efficiency == approx(0.6).epsilon(0.02));
   CHECK(fit.parameters.tag == Tag::fitted);
   CHECK(fit.report.held_out.rows == 2 * 4 * 7);
   CHECK(fit.report.held_out.mean < 0.01);
@@ -45,7 +48,7 @@ TEST_CASE("kinds without records enough stay as they were") {
   before.norm = {Seconds(7e-6), 0.3};
   const auto fit = fit_elementwise(chip(), records, before);
   CHECK(fit.parameters.norm.launch.si() == 7e-6);
-  CHECK(fit.parameters.rope.efficiency == doctest::Approx(0.5).epsilon(0.02));
+  CHECK(fit.parameters.rope.efficiency == approx(0.5).epsilon(0.02));
   CHECK_FALSE(fit.parameters.add);
 
   records.resize(9);

@@ -3,12 +3,15 @@
 #include "base/random.hpp"
 #include "hardware/calibration/errors.hpp"
 #include "hardware/calibration/sampling.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware {
 namespace {
@@ -34,15 +37,15 @@ TEST_CASE("exact rows give the parameters back exactly, far from the prior too")
   FitProblem problem = line(20, 0.05, 0, 400);
   for (FreeParameter& p : problem.parameters) p.log_sd = 100;  // as good as no prior
   const FitOutcome fit = fit_in_log(problem);
-  CHECK(fit.parameters[0].value == doctest::Approx(20).epsilon(1e-4));
-  CHECK(fit.parameters[1].value == doctest::Approx(0.05).epsilon(1e-4));
+  CHECK(fit.parameters[0].value == approx(20).epsilon(1e-4));
+  CHECK(fit.parameters[1].value == approx(0.05).epsilon(1e-4));
   CHECK(fit.parameters[0].identified());
 }
 
 TEST_CASE("one row in seven that is three times too long moves the fit by less than 5 %") {
   const FitOutcome fit = fit_in_log(line(20, 2, 0.03, 400, 7));
-  CHECK(fit.parameters[0].value == doctest::Approx(20).epsilon(0.05));
-  CHECK(fit.parameters[1].value == doctest::Approx(2).epsilon(0.05));
+  CHECK(fit.parameters[0].value == approx(20).epsilon(0.05));
+  CHECK(fit.parameters[1].value == approx(2).epsilon(0.05));
 }
 
 TEST_CASE("the standard error of a lone scale is noise over the root of the rows") {
@@ -52,15 +55,15 @@ TEST_CASE("the standard error of a lone scale is noise over the root of the rows
   for (int i = 0; i < 400; ++i) problem.measured.push_back(2 * std::exp(0.03 * draws.normal()));
   problem.predict = [](std::span<const double> p, std::span<double> y) { std::ranges::fill(y, p[0]); };
   const FitOutcome fit = fit_in_log(problem);
-  CHECK(fit.parameters[0].value == doctest::Approx(2).epsilon(0.01));
-  CHECK(fit.parameters[0].standard_error == doctest::Approx(0.03 / 20).epsilon(0.15));
+  CHECK(fit.parameters[0].value == approx(2).epsilon(0.01));
+  CHECK(fit.parameters[0].standard_error == approx(0.03 / 20).epsilon(0.15));
 }
 
 TEST_CASE("a parameter that no row sees stays at its prior and is not identified") {
   FitProblem problem = line(20, 2, 0.03, 100);
   problem.parameters.push_back({"unseen", 0.1, 100, 3, 0.5});
   const FitOutcome fit = fit_in_log(problem);
-  CHECK(fit.parameters[2].value == doctest::Approx(3).epsilon(1e-3));
+  CHECK(fit.parameters[2].value == approx(3).epsilon(1e-3));
   CHECK_FALSE(fit.parameters[2].identified());
   CHECK(fit.parameters[0].identified());
 }
@@ -94,10 +97,10 @@ TEST_CASE("errors are summarised by size and by sign") {
   const std::vector<double> measured(4, 100), predicted = {90, 110, 120, 140};
   const ErrorSummary errors = summarise(predicted, measured);
   CHECK(errors.rows == 4);
-  CHECK(errors.mean == doctest::Approx(0.2));
-  CHECK(errors.median == doctest::Approx(0.1));
-  CHECK(errors.p95 == doctest::Approx(0.4));
-  CHECK(errors.bias == doctest::Approx(0.15));
+  CHECK(errors.mean == approx(0.2));
+  CHECK(errors.median == approx(0.1));
+  CHECK(errors.p95 == approx(0.4));
+  CHECK(errors.bias == approx(0.15));
 }
 
 TEST_CASE("folds never split a group, and are as even as groups allow") {

@@ -2,6 +2,7 @@
 #include "hardware/calibration/gemm_fit.hpp"
 #include "base/random.hpp"
 #include "hardware/calibration/sampling.hpp"
+#include "tests/support/approx.hpp"
 #include "traces/kernel_tables.hpp"
 
 #include <doctest/doctest.h>
@@ -9,6 +10,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware::gemm_fit_test {
 namespace {
@@ -74,7 +77,7 @@ TEST_CASE("320 GEMMs with 3 % noise give efficiencies and launch back within 3 %
     CHECK(off(fit.parameters.launch.si(), truth().launch.si()) < 0.03);
     for (const FittedParameter& p : fit.report.fitted) CHECK_MESSAGE(p.identified(), p.name);
     // The mean size of a normal error of 3 % is 2.4 %.
-    CHECK(fit.report.held_out.mean == doctest::Approx(0.024).epsilon(0.2));
+    CHECK(fit.report.held_out.mean == approx(0.024).epsilon(0.2));
 
     const auto fresh = synthetic(2000, seed + 100);
     const std::vector<double> predicted = predict(h100(), {}, fit.parameters, fresh);

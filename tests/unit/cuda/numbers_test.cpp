@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/harness/cuda/numbers.hpp"
 #include "hardware/harness/cuda/kernels/top_bits.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,6 +10,7 @@
 #include <vector>
 
 using namespace llmscape::hardware::harness::cuda;
+using llmscape::testing::approx;
 
 TEST_CASE("bf16 rounds to the nearest, ties to even") {
   CHECK(to_float(to_bf16(1.0F)) == 1.0F);
@@ -38,7 +40,7 @@ TEST_CASE("Uniform numbers stay within 0 and 1, and their mean is a half") {
   }
   CHECK(lowest > 0);
   CHECK(highest < 1);
-  CHECK(sum / kCount == doctest::Approx(0.5).epsilon(0.01));  // three standard errors are 0.0027
+  CHECK(sum / kCount == approx(0.5).epsilon(0.01));  // three standard errors are 0.0027
 }
 
 TEST_CASE("Radix selection finds the k-th largest of many floats") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/engine/draft.hpp"
 
+#include "tests/support/approx.hpp"
 #include "tests/unit/hardware/hardware_fixtures.hpp"
 
 namespace llmscape::engine {
@@ -8,7 +9,7 @@ namespace {
 
 using namespace hardware;  // fixtures
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 // A step takes a millisecond for each token and a microsecond for each key, and a joule a token.
 class Made : public EngineModel {
@@ -44,18 +45,18 @@ const ContextsOfDraft kAlike({0}, {0});
 TEST_CASE("drafts of the model's own heads take their share of every step") {
   const auto steps = with_draft_heads(std::make_unique<Made>(), 0.05);
   const EngineCost cost = steps->step(Verification(2, 4, {{1000, 600}}).batch);
-  CHECK(cost.device.si() == Approx(1.05 * (0.010 + 0.001)));
-  CHECK(cost.energy[0].si() == Approx(10.5));
-  CHECK(cost.host.si() == Approx(1e-4));
+  CHECK(cost.device.si() == approx(1.05 * (0.010 + 0.001)));
+  CHECK(cost.energy[0].si() == approx(10.5));
+  CHECK(cost.host.si() == approx(1e-4));
 }
 
 TEST_CASE("a pass with a draft model takes k of its steps and one verification: k t_draft + t_model") {
   const auto steps = with_draft_model(std::make_unique<Made>(), std::make_unique<Made>(), kAlike);
   const EngineCost cost = steps->step(Verification(2, 4, {{1000, 600}}).batch);
-  CHECK(cost.device.si() == Approx(4 * (0.002 + 0.001) + 0.010 + 0.001));
-  CHECK(cost.host.si() == Approx(5e-4));
-  CHECK(cost.energy[0].si() == Approx(4 * 2 + 10));
-  CHECK(cost.by_family[0].si() == Approx(cost.device.si()));
+  CHECK(cost.device.si() == approx(4 * (0.002 + 0.001) + 0.010 + 0.001));
+  CHECK(cost.host.si() == approx(5e-4));
+  CHECK(cost.energy[0].si() == approx(4 * 2 + 10));
+  CHECK(cost.by_family[0].si() == approx(cost.device.si()));
 }
 
 TEST_CASE("a draft model computes the prompts too, with the first of its steps") {
@@ -63,18 +64,18 @@ TEST_CASE("a draft model computes the prompts too, with the first of its steps")
   const std::vector<models::PrefillChunk> chunks = {{100, 0, true}};
   Verification mixed(2, 4, {{0, 0}}), prompts(0, 4, {});
   mixed.batch.chunks = prompts.batch.chunks = chunks;
-  CHECK(steps->step(mixed.batch).device.si() == Approx(0.100 + 4 * 0.002 + 0.100 + 0.010));
-  CHECK(steps->step(prompts.batch).device.si() == Approx(0.100 + 0.100));
+  CHECK(steps->step(mixed.batch).device.si() == approx(0.100 + 4 * 0.002 + 0.100 + 0.010));
+  CHECK(steps->step(prompts.batch).device.si() == approx(0.100 + 0.100));
 }
 
 TEST_CASE("a draft on each user's own device makes the pass wait for k steps of one sequence and a round trip") {
   const DraftLink link{Seconds(0.015), BytesPerSecond(1000)};
   const auto steps = with_draft_device(std::make_unique<Made>(), std::make_unique<Made>(), kAlike, link, Seconds(1));
   const EngineCost cost = steps->step(Verification(2, 4, {{1000, 600}}).batch);
-  CHECK(cost.device.si() == Approx(0.010 + 0.001));
+  CHECK(cost.device.si() == approx(0.010 + 0.001));
   // 4 steps of 1 ms, 0.6 ms of keys and 0.1 ms of host; 24 bytes of token ids.
-  CHECK(cost.sync.si() == Approx(4 * 1.7e-3 + 2 * 0.015 + 0.024));
-  CHECK(cost.energy[0].si() == Approx(10 + 2 * 4));
+  CHECK(cost.sync.si() == approx(4 * 1.7e-3 + 2 * 0.015 + 0.024));
+  CHECK(cost.energy[0].si() == approx(10 + 2 * 4));
 }
 
 TEST_CASE("contexts of a window that only the draft model has follow from the full ones") {
@@ -97,13 +98,13 @@ TEST_CASE("on real devices: an 8B verifies what a 1B drafts, on the same H100 an
   const double on_h100 = bind(*h100, small, {}, {})->step(plain.batch).device.si();
   const EngineCost on_phone = bind(*phone, small, {}, {})->step(one.batch);
   CHECK(with_draft_model(model(), bind(*h100, small, {}, {}), kAlike)->step(step.batch).device.si() ==
-        Approx(verification + 4 * on_h100));
+        approx(verification + 4 * on_h100));
   const DraftLink link{Seconds(0.01), BytesPerSecond(1e6)};
   const EngineCost apart =
       with_draft_device(model(), bind(*phone, small, {}, {}), kAlike, link, Seconds(1))->step(step.batch);
-  CHECK(apart.device.si() == Approx(verification));
+  CHECK(apart.device.si() == approx(verification));
   CHECK((apart.sync - model()->step(step.batch).sync).si() ==
-        Approx(4 * (on_phone.device + on_phone.host).si() + 0.02 + 24e-6));
+        approx(4 * (on_phone.device + on_phone.host).si() + 0.02 + 24e-6));
 }
 
 TEST_CASE("a pass waits for the slowest draft that is in time, and late devices make none") {
@@ -115,14 +116,14 @@ TEST_CASE("a pass waits for the slowest draft that is in time, and late devices 
   step.batch.late = 1;
   step.batch.drafted = drafted;
   const EngineCost cost = steps->step(step.batch);
-  CHECK(cost.device.si() == Approx(0.011 + 0.006001));  // 2 * 5 + 1 tokens
-  CHECK(cost.sync.si() == Approx(4 * 1.7e-3 + 2 * 0.015 + 0.024));
-  CHECK(cost.energy[0].si() == Approx(11 + 2 * 4));
+  CHECK(cost.device.si() == approx(0.011 + 0.006001));  // 2 * 5 + 1 tokens
+  CHECK(cost.sync.si() == approx(4 * 1.7e-3 + 2 * 0.015 + 0.024));
+  CHECK(cost.energy[0].si() == approx(11 + 2 * 4));
   // Nobody in time: no wait, a token each.
   Verification late(3, 0, {{6001, 5001}});
   late.batch.late = 3;
   CHECK(steps->step(late.batch).sync.si() == 0);
-  CHECK(steps->step(late.batch).energy[0].si() == Approx(3));
+  CHECK(steps->step(late.batch).energy[0].si() == approx(3));
   CHECK(steps->range_warnings().empty());
   const auto in_vain = with_draft_device(std::make_unique<Made>(), std::make_unique<Made>(), kAlike, link, Seconds());
   (void)in_vain->step(late.batch);
@@ -165,11 +166,11 @@ TEST_CASE("a context is in time when k steps over it and a round trip are within
 TEST_CASE("waiting pays as long as a sequence that is alone answers its tokens sooner than one by one") {
   Made model;  // tokens ms, 0.1 ms of host, 1 us a token of the context
   // Four drafts at 0.8: 3.3616 passes of 1.105 ms are less than one of 5.105 ms.
-  CHECK(draft_break_even(model, 1, 4, 3.3616, 1).si() == Approx(0).epsilon(1e-12));
+  CHECK(draft_break_even(model, 1, 4, 3.3616, 1).si() == 0);
   // One draft at 0.9: 1.9 passes of 1.102 ms are less than one of 2.102.
-  CHECK(draft_break_even(model, 1, 1, 1.9, 1).si() == Approx(0));
+  CHECK(draft_break_even(model, 1, 1, 1.9, 1).si() == 0);
   // All of four accepted: 5 of 1.105 ms less one of 5.105.
-  CHECK(draft_break_even(model, 1, 4, 5, 1).si() == Approx(5 * 1.105e-3 - 5.105e-3));
+  CHECK(draft_break_even(model, 1, 4, 5, 1).si() == approx(5 * 1.105e-3 - 5.105e-3));
 }
 
 TEST_CASE("on an H100 drafts for an 8B gain what Leviathan et al. say: (tokens a pass - 1) passes at the most") {
@@ -180,7 +181,7 @@ TEST_CASE("on an H100 drafts for an 8B gain what Leviathan et al. say: (tokens a
   const EngineCost pass = model->step(Verification(1, 0, {equal_contexts(1, 5)}).batch);
   const double whole = (pass.stage() + pass.host).si(), even = draft_break_even(*model, 1, 4, 3.3616, 1).si();
   CHECK(even > 0.0106);
-  CHECK(even == Approx(2.3616 * whole).epsilon(0.05));
+  CHECK(even == approx(2.3616 * whole).epsilon(0.05));
 }
 
 }  // namespace llmscape::engine

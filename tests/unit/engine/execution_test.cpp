@@ -3,7 +3,10 @@
 #include <array>
 
 #include "sim/engine/engine_model.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/unit/hardware/hardware_fixtures.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::engine {
 namespace {
@@ -39,9 +42,9 @@ TEST_CASE(
   const double entries = 4 * 32'000.0 * 131'072, scores = 4 * 32'000.0 * 32 * 32 * 2;
   const EngineCost paged = decode_step({}, 32'000);
   CHECK((decode_step({.kv_cache = KvCacheForm::concatenated}, 32'000).bytes - paged.bytes).si() ==
-        doctest::Approx(2 * entries).epsilon(1e-9));
+        approx(2 * entries).epsilon(1e-9));
   CHECK((decode_step({.attention = AttentionForm::eager}, 32'000).bytes - paged.bytes).si() ==
-        doctest::Approx(2 * scores).epsilon(1e-9));
+        approx(2 * scores).epsilon(1e-9));
   CHECK(decode_step({.logits = LogitRows::all}, 32'000).device == paged.device);  // each decode has a row either way
 }
 

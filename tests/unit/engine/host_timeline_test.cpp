@@ -5,7 +5,10 @@
 #include <array>
 #include <numeric>
 
+#include "tests/support/approx.hpp"
 #include "tests/unit/hardware/hardware_fixtures.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::engine {
 namespace {
@@ -35,8 +38,8 @@ TEST_CASE("a dataflow machine's host has work for each sequence, beside the step
   const auto socket = hardware::catalog_device("sn40l");
   const EngineCost one = decode_step(*socket, llama_8b(), 1, 512, {.tensor = 16}),
                    many = decode_step(*socket, llama_8b(), 30, 512, {.tensor = 16});
-  CHECK(one.host.si() == doctest::Approx(4e-6));  // the catalogue's 4 us
-  CHECK(many.host.si() == doctest::Approx(120e-6));
+  CHECK(one.host.si() == approx(4e-6));  // the catalogue's 4 us
+  CHECK(many.host.si() == approx(120e-6));
   CHECK(many.launch == Seconds());
 }
 
@@ -44,7 +47,7 @@ TEST_CASE("the families of a step sum to the device's time and the host's") {
   const Gpu gpu = worked_gpu("h100-sxm");
   const EngineCost cost = decode_step(gpu, llama_8b(), 17, 700, {2, 1, 1, 1});
   const Seconds sum = std::accumulate(cost.by_family.begin(), cost.by_family.end(), Seconds());
-  CHECK(sum.si() == doctest::Approx((cost.device + cost.host).si()).epsilon(1e-12));
+  CHECK(sum.si() == approx((cost.device + cost.host).si()).epsilon(1e-12));
   CHECK(family(cost, OperatorFamily::collective) > Seconds());
 }
 
@@ -52,7 +55,7 @@ TEST_CASE("captured graphs pad a decode batch to the next size, mixed batches ar
   const Gpu gpu = worked_gpu("h100-sxm");
   const EngineCost nine = decode_step(gpu, llama_8b(), 9, 1000), sixteen = decode_step(gpu, llama_8b(), 16, 1000);
   CHECK(family(nine, OperatorFamily::elementwise).si() ==
-        doctest::Approx(family(sixteen, OperatorFamily::elementwise).si()).epsilon(1e-3));
+        approx(family(sixteen, OperatorFamily::elementwise).si()).epsilon(1e-3));
   Settings eager;
   eager.graphs.mode = CudaGraphs::none;
   const EngineCost unpadded = decode_step(gpu, llama_8b(), 9, 1000, {}, eager);
@@ -64,7 +67,7 @@ TEST_CASE("65 decodes compute what a captured batch of 72 does, all but their at
   const EngineCost some = decode_step(gpu, llama_8b(), 65, 1000), captured = decode_step(gpu, llama_8b(), 72, 1000);
   const auto head = [&](std::int64_t rows) { return gemm_cost(gpu, gpu.gemm, {rows, 128256, 4096, {}, {}}).time.si(); };
   CHECK(family(some, OperatorFamily::gemm).si() - head(65) ==
-        doctest::Approx(family(captured, OperatorFamily::gemm).si() - head(72)).epsilon(1e-12));
+        approx(family(captured, OperatorFamily::gemm).si() - head(72)).epsilon(1e-12));
   CHECK(family(some, OperatorFamily::decode_attention) < family(captured, OperatorFamily::decode_attention));
 }
 
@@ -77,11 +80,11 @@ TEST_CASE("beyond the largest captured size a step runs eager: not padded, launc
   eager.graphs.mode = CudaGraphs::none;
   const EngineCost beyond = decode_step(gpu, llama_8b(), 65, 1000, {}, small);
   CHECK(beyond.device == decode_step(gpu, llama_8b(), 65, 1000, {}, eager).device);
-  CHECK(beyond.host.si() == doctest::Approx((126 + 65 * 4) * 1e-6));
-  CHECK(beyond.launch.si() == doctest::Approx((32 * 10 + 4) * 22e-6));
+  CHECK(beyond.host.si() == approx((126 + 65 * 4) * 1e-6));
+  CHECK(beyond.launch.si() == approx((32 * 10 + 4) * 22e-6));
   const EngineCost captured = decode_step(gpu, llama_8b(), 64, 1000, {}, small);
-  CHECK(captured.host.si() == doctest::Approx((126 + 64 * 4) * 1e-6));
-  CHECK(captured.launch.si() == doctest::Approx(10e-6));
+  CHECK(captured.host.si() == approx((126 + 64 * 4) * 1e-6));
+  CHECK(captured.launch.si() == approx(10e-6));
 }
 
 TEST_CASE("the next captured size is 1, 2, 4, a multiple of 8 to 256 or of 16 to 512") {
@@ -99,11 +102,11 @@ TEST_CASE("the next captured size is 1, 2, 4, a multiple of 8 to 256 or of 16 to
 // head and sampler outside.
 TEST_CASE("the host pays per step and per request; it launches one graph, or every operator") {
   const Gpu gpu = worked_gpu("h100-sxm");
-  CHECK(decode_step(gpu, llama_8b(), 32, 1024).host.si() == doctest::Approx((126 + 32 * 4) * 1e-6));
-  CHECK(decode_step(gpu, llama_8b(), 32, 1024).launch.si() == doctest::Approx(10e-6));
+  CHECK(decode_step(gpu, llama_8b(), 32, 1024).host.si() == approx((126 + 32 * 4) * 1e-6));
+  CHECK(decode_step(gpu, llama_8b(), 32, 1024).launch.si() == approx(10e-6));
   Settings eager;
   eager.graphs.mode = CudaGraphs::none;
-  CHECK(decode_step(gpu, llama_8b(), 32, 1024, {}, eager).launch.si() == doctest::Approx((32 * 10 + 4) * 22e-6));
+  CHECK(decode_step(gpu, llama_8b(), 32, 1024, {}, eager).launch.si() == approx((32 * 10 + 4) * 22e-6));
 }
 
 TEST_CASE(
@@ -118,11 +121,10 @@ TEST_CASE(
     return bind(gpu, llama_8b(), {}, settings)->step(both.batch).launch.si();
   };
   for (const CudaGraphs mode : {CudaGraphs::piecewise, CudaGraphs::full_and_piecewise}) {
-    CHECK(launch(mode, 64) == doctest::Approx(33 * 10e-6 + 64 * 22e-6));
-    CHECK(launch(mode, 1024) == doctest::Approx((324 - 64) * 5e-6 + 64 * 22e-6));
+    CHECK(launch(mode, 64) == approx(33 * 10e-6 + 64 * 22e-6));
+    CHECK(launch(mode, 1024) == approx((324 - 64) * 5e-6 + 64 * 22e-6));
   }
-  for (const CudaGraphs mode : {CudaGraphs::none, CudaGraphs::full})
-    CHECK(launch(mode, 64) == doctest::Approx(324 * 22e-6));
+  for (const CudaGraphs mode : {CudaGraphs::none, CudaGraphs::full}) CHECK(launch(mode, 64) == approx(324 * 22e-6));
 }
 
 TEST_CASE("a mixture launches four operators more in a layer, tensor parallelism two") {
@@ -144,17 +146,17 @@ TEST_CASE("Llama-2-70B without graphs on four and on eight A100 takes what its l
   eager.graphs.mode = CudaGraphs::none;
   const DecodeBatch decode(1, 576);
   const EngineCost cost = bind(gpu, model, {8, 1, 1, 1}, eager)->step(decode.batch);
-  CHECK(cost.launch.si() == doctest::Approx((80 * 12 + 5) * 44.7e-6));
+  CHECK(cost.launch.si() == approx((80 * 12 + 5) * 44.7e-6));
   CHECK(cost.launch > cost.device);
-  CHECK((cost.host + cost.stage()).si() == doctest::Approx(44.85e-3).epsilon(0.05));
+  CHECK((cost.host + cost.stage()).si() == approx(44.85e-3).epsilon(0.05));
 }
 
 TEST_CASE("a step without work costs the host alone") {
   const Gpu gpu = worked_gpu("h100-sxm");
   const EngineCost cost = bind(gpu, llama_8b(), {}, {})->step({});
   CHECK(cost.device == Seconds());
-  CHECK(cost.host.si() == doctest::Approx(126e-6));
-  CHECK(cost.launch.si() == doctest::Approx(10e-6));
+  CHECK(cost.host.si() == approx(126e-6));
+  CHECK(cost.launch.si() == approx(10e-6));
 }
 
 }  // namespace

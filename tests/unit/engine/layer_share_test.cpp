@@ -4,7 +4,10 @@
 #include <array>
 
 #include "models/catalog.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/unit/hardware/hardware_fixtures.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::engine {
 namespace {
@@ -40,15 +43,15 @@ TEST_CASE("chunks that pass 3 of 12 layers cost those, decodes all of them, and 
   batch.attended = attended;
   batch.prefill_layers = 0.25;
   EngineCost cost = step_by_layers(model, batch);
-  CHECK(cost.by_family[0].si() == doctest::Approx(3 * 200e-6 + 12 * 24e-6));
-  CHECK(cost.device.si() == doctest::Approx(3 * 200e-6 + 12 * 24e-6 + 8 * 50e-6));
-  CHECK(cost.host.si() == doctest::Approx(100e-6));
-  CHECK(cost.sync.si() == doctest::Approx(7e-6));
-  CHECK(cost.expert_bytes.si() == doctest::Approx(0.25 * 1000 + 0.75 * 400));
+  CHECK(cost.by_family[0].si() == approx(3 * 200e-6 + 12 * 24e-6));
+  CHECK(cost.device.si() == approx(3 * 200e-6 + 12 * 24e-6 + 8 * 50e-6));
+  CHECK(cost.host.si() == approx(100e-6));
+  CHECK(cost.sync.si() == approx(7e-6));
+  CHECK(cost.expert_bytes.si() == approx(0.25 * 1000 + 0.75 * 400));
   chunk[0].ends_prompt = true;
   cost = step_by_layers(model, batch);
-  CHECK(cost.device.si() == doctest::Approx(3 * 200e-6 + 12 * 24e-6 + 9 * 50e-6));
-  CHECK(cost.host.si() == doctest::Approx(100e-6));
+  CHECK(cost.device.si() == approx(3 * 200e-6 + 12 * 24e-6 + 9 * 50e-6));
+  CHECK(cost.host.si() == approx(100e-6));
 }
 
 TEST_CASE("a prompt alone costs the same in groups of layers as in one step, its experts' bytes too") {
@@ -71,13 +74,13 @@ TEST_CASE("a prompt alone costs the same in groups of layers as in one step, its
     sum.bytes += cost.bytes;
     sum.expert_bytes += cost.expert_bytes;
   }
-  CHECK(sum.device.si() == doctest::Approx(whole.device.si()).epsilon(1e-9));
-  CHECK(sum.flops.si() == doctest::Approx(whole.flops.si()).epsilon(1e-9));
-  CHECK(sum.bytes.si() == doctest::Approx(whole.bytes.si()).epsilon(1e-9));
-  CHECK(sum.expert_bytes.si() == doctest::Approx(whole.expert_bytes.si()).epsilon(1e-9));
+  CHECK(sum.device.si() == approx(whole.device.si()).epsilon(1e-9));
+  CHECK(sum.flops.si() == approx(whole.flops.si()).epsilon(1e-9));
+  CHECK(sum.bytes.si() == approx(whole.bytes.si()).epsilon(1e-9));
+  CHECK(sum.expert_bytes.si() == approx(whole.expert_bytes.si()).epsilon(1e-9));
   // 48 layers of 128 experts of 3 x 2,048 x 768 weights of 2 bytes over 2 devices, of which a chunk of 4,096 tokens
   // touches 94.9 %.
-  CHECK(whole.expert_bytes.si() == doctest::Approx(0.949 * 48 * 128 * 3 * 2048 * 768 * 2 / 2).epsilon(1e-6));
+  CHECK(whole.expert_bytes.si() == approx(0.949 * 48 * 128 * 3 * 2048 * 768 * 2 / 2).epsilon(1e-6));
 }
 
 }  // namespace

@@ -6,11 +6,13 @@
 #include <sstream>
 
 #include "tests/cli/scratch.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/unit/explore/rows.hpp"
 
 using namespace llmscape;
 using namespace llmscape::explore;
 using namespace llmscape::explore::test;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -102,12 +104,12 @@ TEST_CASE("a tolerance of one statistic goes before that of its metric, and that
       diagnostics);
   REQUIRE_MESSAGE(read, diagnostics.text(false));
   const auto around = [&](const char* name) { return read->tolerance_of(*metrics::find_column(name)).around(-4); };
-  CHECK(around("ttft.p99") == doctest::Approx(0.002));
-  CHECK(around("ttft.mean") == doctest::Approx(0.2));
-  CHECK(around("goodput_rps") == doctest::Approx(0.5));
-  CHECK(around("hit_rate") == doctest::Approx(0.01));
-  CHECK(around("total_joules") == doctest::Approx(2000));
-  CHECK(around("e2e.p50") == doctest::Approx(0.12));
+  CHECK(around("ttft.p99") == approx(0.002));
+  CHECK(around("ttft.mean") == approx(0.2));
+  CHECK(around("goodput_rps") == approx(0.5));
+  CHECK(around("hit_rate") == approx(0.01));
+  CHECK(around("total_joules") == approx(2000));
+  CHECK(around("e2e.p50") == approx(0.12));
 }
 
 TEST_CASE("every mistake of a baseline is reported where it stands") {

@@ -3,11 +3,13 @@
 
 #include <cmath>
 
+#include "tests/support/approx.hpp"
 #include "tests/unit/explore/rows.hpp"
 
 using namespace llmscape;
 using namespace llmscape::explore;
 using namespace llmscape::explore::test;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -63,9 +65,9 @@ TEST_CASE(
   CHECK(all[0].verdict == "unsteady");
   // Of 1, 2 and 6: mean 3, deviations -2, -1 and 3, variance 14 / 2, t of 2 degrees of freedom 4.302653.
   const Estimate ttft = *all[0].metrics[place_of("ttft.p99")];
-  CHECK(ttft.value == doctest::Approx(3));
-  CHECK(ttft.high - 3 == doctest::Approx(4.302653 * std::sqrt(7. / 3)));
-  CHECK(3 - ttft.low == doctest::Approx(ttft.high - 3));
+  CHECK(ttft.value == approx(3));
+  CHECK(ttft.high - 3 == approx(4.302653 * std::sqrt(7. / 3)));
+  CHECK(3 - ttft.low == approx(ttft.high - 3));
   CHECK_FALSE(all[0].metrics[place_of("steps")]);  // two of its runs lack it
   CHECK(all[1].verdict == "valid");
   CHECK(*all[1].metrics[place_of("ttft.p99")] == Estimate{5, 5, 7});

@@ -8,10 +8,12 @@
 #include <cmath>
 #include <numbers>
 
+#include "tests/support/approx.hpp"
 #include "tests/unit/explore/random_points.hpp"
 
 using namespace llmscape::explore;
 using namespace llmscape::explore::test;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -56,7 +58,7 @@ TEST_CASE("the hypervolume is that of inclusion and exclusion, in two to five ob
       const Losses reference(objectives, 3. + 0.9 * static_cast<double>(seed));  // some points lie beyond it
       CAPTURE(objectives);
       CAPTURE(seed);
-      CHECK(hypervolume(points, reference) == doctest::Approx(by_inclusion_and_exclusion(points, reference)));
+      CHECK(hypervolume(points, reference) == approx(by_inclusion_and_exclusion(points, reference)));
     }
 }
 
@@ -65,11 +67,11 @@ TEST_CASE("the hypervolume depends neither on the order of points nor on dominat
   const Losses reference(4, 10);
   const double expected = hypervolume(points, reference);
   std::ranges::reverse(points);
-  CHECK(hypervolume(points, reference) == doctest::Approx(expected));
+  CHECK(hypervolume(points, reference) == approx(expected));
   std::vector<Losses> frontier;
   for (const std::size_t place : non_dominated(points)) frontier.push_back(points[place]);
   REQUIRE(frontier.size() < points.size());
-  CHECK(hypervolume(frontier, reference) == doctest::Approx(expected));
+  CHECK(hypervolume(frontier, reference) == approx(expected));
 }
 
 TEST_CASE("no points, and points that are not better than the reference everywhere, cover nothing") {
@@ -89,8 +91,8 @@ TEST_CASE("an exclusive hypervolume is what is lost without the point, also wher
       for (std::size_t i = 0; i < points.size(); ++i) {
         auto others = points;
         others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-        CHECK(exclusive[i] == doctest::Approx(by_inclusion_and_exclusion(points, reference) -
-                                              by_inclusion_and_exclusion(others, reference)));
+        CHECK(exclusive[i] ==
+              approx(by_inclusion_and_exclusion(points, reference) - by_inclusion_and_exclusion(others, reference)));
       }
     }
 }
@@ -119,7 +121,7 @@ TEST_CASE("the knee of a quarter of a circle is in its middle, however the objec
 TEST_CASE("the knee of x y = 100 from 1 to 100 is at 10") {
   std::vector<Losses> points;
   for (int i = 0; i <= 20; ++i) points.push_back({std::pow(10, i / 10.), 100 / std::pow(10, i / 10.)});
-  CHECK(points[*knee(points)][0] == doctest::Approx(10));
+  CHECK(points[*knee(points)][0] == approx(10));
 }
 
 TEST_CASE("a line and a frontier that bends the other way have no knee") {

@@ -3,11 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/approx.hpp"
 #include "tests/unit/explore/rows.hpp"
 
 using namespace llmscape;
 using namespace llmscape::explore;
 using namespace llmscape::explore::test;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -75,9 +77,9 @@ TEST_CASE("the value of an objective has the interval of the metrics in it") {
     return estimate_of(read(text, Direction::maximize)[0], table(), configuration).value();
   };
   const Estimate per_user = value("1/tpot.mean");
-  CHECK(per_user.value == doctest::Approx(50));
-  CHECK(per_user.low == doctest::Approx(20));
-  CHECK(per_user.high == doctest::Approx(100));
+  CHECK(per_user.value == approx(50));
+  CHECK(per_user.low == approx(20));
+  CHECK(per_user.high == approx(100));
   CHECK(value("rate*2") == Estimate{16, 16, 16});
   CHECK_FALSE(estimate_of(read("e2e.p99", Direction::minimize)[0], table(), configuration));
 }

@@ -9,11 +9,13 @@
 #include "sim/explore/run_row.hpp"
 #include "sim/explore/sweep.hpp"
 #include "tests/cli/scratch.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/unit/explore/rows.hpp"
 
 using namespace llmscape;
 using namespace llmscape::explore;
 using namespace llmscape::explore::test;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -100,7 +102,7 @@ TEST_CASE("M/D/1: a mean time in the system of two services is met up to two thi
   query.space.start = 0.5 / service;
   const SearchAnswer answer = bench.search(query, 2);
   REQUIRE(answer.best);
-  CHECK(answer.best->value * service == doctest::Approx(2. / 3).epsilon(0.03));
+  CHECK(answer.best->value * service == approx(2. / 3).epsilon(0.03));
 }
 
 TEST_CASE("the fewest devices are those that trying all numbers finds, and any number of jobs finds the same") {

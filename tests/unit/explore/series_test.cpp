@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/explore/series.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
 #include <numeric>
 #include <vector>
+
+using llmscape::testing::approx;
 
 namespace llmscape::explore {
 namespace {
@@ -34,10 +37,10 @@ TEST_CASE("time lines keep the integral of what they show, however long the run,
     CHECK(lines.waiting.size() <= Series::kMost);
     CHECK(lines.waiting.size() > Series::kMost / 4);
     CHECK(lines.window_s * static_cast<double>(lines.waiting.size()) >= end);
-    CHECK(integral(lines.waiting, lines.window_s) == doctest::Approx(waiting).epsilon(1e-9));
-    CHECK(integral(lines.batch, lines.window_s) == doctest::Approx(batch).epsilon(1e-9));
-    CHECK(integral(lines.kv_blocks, lines.window_s) == doctest::Approx(8 * 5'000 * 0.75 * step).epsilon(1e-9));
-    CHECK(integral(lines.power_w, lines.window_s) == doctest::Approx(2 * 5'000).epsilon(1e-9));
+    CHECK(integral(lines.waiting, lines.window_s) == approx(waiting).epsilon(1e-9));
+    CHECK(integral(lines.batch, lines.window_s) == approx(batch).epsilon(1e-9));
+    CHECK(integral(lines.kv_blocks, lines.window_s) == approx(8 * 5'000 * 0.75 * step).epsilon(1e-9));
+    CHECK(integral(lines.power_w, lines.window_s) == approx(2 * 5'000).epsilon(1e-9));
   }
 }
 

@@ -4,11 +4,13 @@
 #include <doctest/doctest.h>
 
 #include "sim/explore/tried_value.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/unit/explore/rows.hpp"
 
 using namespace llmscape;
 using namespace llmscape::explore;
 using namespace llmscape::explore::test;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -41,7 +43,7 @@ TEST_CASE("an SLO is comparisons between commas, and its margins are in the unit
   CHECK(read[0].text == "ttft.p99 <= 200ms");
   CHECK(read[1].strict);
   CHECK_FALSE(read[2].at_most);
-  CHECK(margin(read[0], {0.15, 0.2}) == doctest::Approx(0.05));
+  CHECK(margin(read[0], {0.15, 0.2}) == approx(0.05));
   CHECK(margin(read[2], {7, 5}) == 2);
   CHECK(keeps(read[0], 0));
   CHECK_FALSE(keeps(read[1], 0));

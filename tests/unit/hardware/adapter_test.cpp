@@ -4,6 +4,7 @@
 #include "hardware/cpu.hpp"
 #include "hardware/roofline.hpp"
 #include "sim/engine/kv_pool.hpp"
+#include "tests/support/approx.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +13,7 @@
 namespace llmscape::hardware {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 const models::Adapter kAdapter{16, {"q", "k", "v", "o", "mlp"}};
 
@@ -32,8 +33,8 @@ TEST_CASE("a step with one adapter costs the base and two thin GEMMs a layer") {
   const double flops = 2.0 * 32 * 4096 * 16, bytes = 2.0 * 4096 * 16 + 2.0 * 32 * (4096 + 16);
   const double thin = std::max(flops / (*device.compute_efficiency * device.peak_bf16.value.si()),
                                bytes / (*device.memory_efficiency * device.memory_bandwidth.value.si()));
-  CHECK((adapted.device - base.device).si() == Approx(32 * 2 * (device.per_operator.value.si() + thin)));
-  CHECK((adapted.flops - base.flops).si() == Approx(32 * 2 * flops));
+  CHECK((adapted.device - base.device).si() == approx(32 * 2 * (device.per_operator.value.si() + thin)));
+  CHECK((adapted.flops - base.flops).si() == approx(32 * 2 * flops));
 }
 
 TEST_CASE("n distinct adapters read n times the bytes of one, whatever the device") {
@@ -44,7 +45,7 @@ TEST_CASE("n distinct adapters read n times the bytes of one, whatever the devic
     const auto device = catalog_device(name);
     CHECK(device->takes_adapters());
     const StepCost one = adapted_step(*device, decodes.batch, 1), many = adapted_step(*device, decodes.batch, 9);
-    CHECK((many.bytes - one.bytes).si() == Approx(8 * one_adapter.si()));
+    CHECK((many.bytes - one.bytes).si() == approx(8 * one_adapter.si()));
     CHECK(many.flops == one.flops);
     CHECK(many.device > one.device);
   }
@@ -56,8 +57,8 @@ TEST_CASE("a prompt passes through its adapter too, and its family is that of gr
   const StepCost base = adapted_step(*device, prompt.batch, 0), adapted = adapted_step(*device, prompt.batch, 1);
   const auto grouped = static_cast<std::size_t>(OperatorFamily::grouped_gemm);
   CHECK(base.by_family[grouped] == Seconds());
-  CHECK((adapted.device - base.device).si() == Approx(adapted.by_family[grouped].si()));
-  CHECK((adapted.flops - base.flops).si() == Approx(2.0 * 512 * 41943040));
+  CHECK((adapted.device - base.device).si() == approx(adapted.by_family[grouped].si()));
+  CHECK((adapted.flops - base.flops).si() == approx(2.0 * 512 * 41943040));
 }
 
 TEST_CASE("adapters without a shape are refused, and dataflow devices take none") {
@@ -79,7 +80,7 @@ TEST_CASE("an adapter is loaded in its bytes over the host's link, every rank it
   const auto device = catalog_device("h100-sxm");
   REQUIRE(device->load_bandwidth());
   const Seconds load = models::adapter_bytes(kAdapter, llama_8b(), {}) / *device->load_bandwidth();
-  CHECK(load.si() == Approx(83886080.0 / 55.3e9));
+  CHECK(load.si() == approx(83886080.0 / 55.3e9));
   CHECK_FALSE(catalog_device("orin-nano")->load_bandwidth());
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware_fixtures.hpp"
+#include "tests/support/approx.hpp"
 
 #include <algorithm>
 #include <array>
 
+using llmscape::testing::approx;
+
 namespace llmscape::hardware {
 namespace {
 
-doctest::Approx printed(double value) { return doctest::Approx(value).epsilon(5e-5); }
+auto printed(double value) { return approx(value).epsilon(5e-5); }
 
 models::DecodeAttention decode(std::int64_t sequences, std::int64_t context) {
   models::DecodeAttention a;
@@ -70,7 +73,7 @@ TEST_CASE("prefill attention on an H100 costs what the published form gives, and
 TEST_CASE("long decodes read the cache at the fitted share of the bandwidth") {
   const Gpu gpu = worked_gpu("h100-sxm");
   const KernelCost cost = decode_attention_cost(gpu, gpu.decode_attention, decode(64, 131072));
-  CHECK(cost.bytes / cost.time / *gpu.hbm_bandwidth == doctest::Approx(0.855).epsilon(0.01));
+  CHECK(cost.bytes / cost.time / *gpu.hbm_bandwidth == approx(0.855).epsilon(0.01));
 }
 
 TEST_CASE("decode attention grows with sequences and contexts, but for a few percent where the split changes") {
@@ -93,8 +96,7 @@ TEST_CASE("one long context among short ones holds the kernel open, equal contex
   const double sum_only = decode_micros(gpu, equal), with_tail = decode_micros(gpu, skewed);
   // One block reads 65,536 entries of 2 x 128 x 2 bytes at 150 GB/s: 223.7 us, against 194 us for all bytes together.
   CHECK(with_tail > sum_only);
-  CHECK(with_tail ==
-        doctest::Approx(9.26 + 65536 * 512 / 150e9 * 1e6 + 2.0 * 64 * 32 * 128 * 2 / (0.855 * 3.35e12) * 1e6));
+  CHECK(with_tail == approx(9.26 + 65536 * 512 / 150e9 * 1e6 + 2.0 * 64 * 32 * 128 * 2 / (0.855 * 3.35e12) * 1e6));
   skewed.attended.max = 2100;
   CHECK(decode_micros(gpu, skewed) == sum_only);
 }
@@ -106,7 +108,7 @@ TEST_CASE("where KV is not split, the longest sequence's block goes on alone; wh
   const double even_many = decode_micros(gpu, many), even_few = decode_micros(gpu, few);
   many.attended.max = few.attended.max = 2000;
   // 1,000 entries of 512 bytes beyond the mean at 40 GB/s.
-  CHECK(decode_micros(gpu, many) == doctest::Approx(even_many + 12.8));
+  CHECK(decode_micros(gpu, many) == approx(even_many + 12.8));
   CHECK(decode_micros(gpu, few) < even_few + 12.8);
   gpu.decode_attention.tail_bandwidth.reset();
   CHECK(decode_micros(gpu, many) == even_many);
@@ -116,7 +118,7 @@ TEST_CASE("FlashAttention 2 copies to pack the heads of a group, and splits the 
   Gpu gpu = worked_gpu("h100-sxm");
   const double many = decode_micros(gpu, decode(64, 4096)), one = decode_micros(gpu, decode(1, 65536));
   gpu.decode_attention.packing = Seconds(6e-6);
-  CHECK(decode_micros(gpu, decode(64, 4096)) == doctest::Approx(many + 6));
+  CHECK(decode_micros(gpu, decode(64, 4096)) == approx(many + 6));
   CHECK(decode_micros(gpu, decode(1, 65536)) < one + 6);  // one sequence needs no copies
   models::DecodeAttention alone = decode(1, 65536);
   alone.heads = alone.kv_heads;
@@ -137,8 +139,8 @@ TEST_CASE("decodes beside a chunk are read once where L2 holds them, once for ea
            mixed_attention_cost(gpu, gpu.prefill_attention, prefill_shape(), chunks, decode(sequences, 1)).bytes.si();
   };
   const double entry = 8 * 512;  // bytes of a token under all KV heads
-  CHECK(bytes(131, 128) == doctest::Approx(131 * 127 * entry).epsilon(0.01));
-  CHECK(bytes(131, 16384) == doctest::Approx(4 * 131 * 16383 * entry).epsilon(0.01));  // 131 tiles at a time: one head
+  CHECK(bytes(131, 128) == approx(131 * 127 * entry).epsilon(0.01));
+  CHECK(bytes(131, 16384) == approx(4 * 131 * 16383 * entry).epsilon(0.01));  // 131 tiles at a time: one head
 }
 
 TEST_CASE("several tokens a pass share one reading of the cache") {
@@ -149,7 +151,7 @@ TEST_CASE("several tokens a pass share one reading of the cache") {
   const KernelCost one = decode_attention_cost(gpu, gpu.decode_attention, decode(32, 4096));
   CHECK(four.time < 1.1 * one.time);
   // 4 s - 6 pairs a sequence instead of s, 4 x 32 x 128 FLOP each
-  CHECK(four.flops.si() == doctest::Approx(32 * (4.0 * 4096 - 6) * 4 * 32 * 128));
+  CHECK(four.flops.si() == approx(32 * (4.0 * 4096 - 6) * 4 * 32 * 128));
 }
 
 TEST_CASE("absorbed latent attention is bound by compute and memory alike") {
@@ -160,8 +162,8 @@ TEST_CASE("absorbed latent attention is bound by compute and memory alike") {
   latent.heads = 128, latent.kv_heads = 1, latent.head_dim = 576, latent.value_dim = 512, latent.values_in_keys = true;
   const KernelCost cost = decode_attention_cost(gpu, gpu.decode_attention, latent);
   const double entries = 64.0 * 8192;
-  CHECK(cost.flops.si() == doctest::Approx(entries * 278528));  // 2 x 128 heads x (2 x 512 + 64)
-  CHECK(cost.bytes.si() == doctest::Approx(entries * 1152 + 64.0 * 128 * 1088 * 2));
+  CHECK(cost.flops.si() == approx(entries * 278528));  // 2 x 128 heads x (2 x 512 + 64)
+  CHECK(cost.bytes.si() == approx(entries * 1152 + 64.0 * 128 * 1088 * 2));
   CHECK(cost.time >= cost.flops / *gpu.peak_bf16);
   CHECK(cost.time >= cost.bytes / *gpu.hbm_bandwidth);
 }
@@ -174,7 +176,7 @@ TEST_CASE("a cache that is widened first takes the time of one more pass: 604 MB
   const Seconds read_as_it_is = decode_attention_cost(gpu, p, latent).time;
   p.widening = BytesPerSecond(300e9);
   const Seconds extra = decode_attention_cost(gpu, p, latent).time - read_as_it_is;
-  CHECK(extra.si() == doctest::Approx(64 * 8192 * 1152 / 300e9));
+  CHECK(extra.si() == approx(64 * 8192 * 1152 / 300e9));
 }
 
 TEST_CASE("a prompt's keys are widened with those of its cache, also outside a window: 3 x 4,096 B are 12,288 B") {
@@ -186,7 +188,7 @@ TEST_CASE("a prompt's keys are widened with those of its cache, also outside a w
     const Seconds read_as_it_is = prefill_attention_cost(gpu, p, prefill_shape(window), chunks).time;
     p.widening = BytesPerSecond(1e9);  // 8 KV heads x 128 x 2 x 2 B of each token
     const Seconds extra = prefill_attention_cost(gpu, p, prefill_shape(window), chunks).time - read_as_it_is;
-    CHECK(extra.si() == doctest::Approx(12.288e-6));
+    CHECK(extra.si() == approx(12.288e-6));
   }
 }
 
@@ -201,12 +203,12 @@ TEST_CASE("heads that share no keys run in a kernel of their own where an engine
   const double grouped = micros(32), alone = micros(8);
   p.ungrouped = DecodeBlocks{p.launch + Seconds(7e-6), p.cta, p.cta_bandwidth, p.split};
   CHECK(micros(32) == grouped);
-  CHECK(micros(8) == doctest::Approx(alone + 7));
+  CHECK(micros(8) == approx(alone + 7));
   // 799 blocks more on each, of a microsecond: nothing else of 13,200 entries takes as long.
   p.ungrouped->cta = Seconds(1e-6);
   const double quick = micros(8);
   p.ungrouped->cta = Seconds(2e-6);
-  CHECK(micros(8) - quick == doctest::Approx(799).epsilon(0.01));
+  CHECK(micros(8) - quick == approx(799).epsilon(0.01));
   CHECK(micros(32) == grouped);
 }
 
@@ -225,7 +227,7 @@ TEST_CASE("a window bounds the cost of a long prompt") {
   const Gpu gpu = worked_gpu("h100-sxm");
   const double full = prefill_micros(gpu, 16384, 0), windowed = prefill_micros(gpu, 16384, 0, 1024);
   CHECK(windowed < 0.25 * full);  // 9 key blocks for each tile instead of 64.5
-  CHECK(prefill_micros(gpu, 1024, 65536, 1024) == doctest::Approx(prefill_micros(gpu, 1024, 8192, 1024)));
+  CHECK(prefill_micros(gpu, 1024, 65536, 1024) == approx(prefill_micros(gpu, 1024, 8192, 1024)));
 }
 
 TEST_CASE("two chunks in one kernel cost less than in two, and more than either") {
@@ -247,9 +249,9 @@ TEST_CASE("decodes beside a chunk take a tile for each query head where the kern
                .time.si() *
            1e6;
   };
-  CHECK(mixed(32, 513) == doctest::Approx(121).epsilon(0.15));
-  CHECK(mixed(64, 1025) == doctest::Approx(349).epsilon(0.15));
-  CHECK(mixed(128, 1025) == doctest::Approx(735).epsilon(0.15));
+  CHECK(mixed(32, 513) == approx(121).epsilon(0.15));
+  CHECK(mixed(64, 1025) == approx(349).epsilon(0.15));
+  CHECK(mixed(128, 1025) == approx(735).epsilon(0.15));
   CHECK(mixed(128, 1025) > 1.3 * (prefill_micros(gpu, 512, 0) + decode_micros(gpu, decode(128, 1025))));
 }
 

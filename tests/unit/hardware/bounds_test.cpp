@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operator families wait for, and their joules, on every kind of device.
 #include "split_cases.hpp"
+#include "tests/support/approx.hpp"
 
 namespace llmscape::hardware {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 Joules joules_of_families(const StepCost& cost) {
   Joules sum;
@@ -36,7 +37,7 @@ TEST_CASE("the joules of operator families are those of the parts, on every kind
     if (!device->problems(model, {}).empty()) continue;
     for (const StepCost& cost :
          {step(*device, model, Decodes(4, 500).batch), step(*device, model, Prompt(300, 100).batch)})
-      CHECK(joules_of_families(cost).si() == Approx(total_energy(cost).si()).epsilon(1e-12));
+      CHECK(joules_of_families(cost).si() == approx(total_energy(cost).si()).epsilon(1e-12));
   }
 }
 

@@ -2,10 +2,13 @@
 #include "closed_form_cases.hpp"
 #include "hardware/cpu.hpp"
 #include "hardware_fixtures.hpp"
+#include "tests/support/approx.hpp"
 
 #include <algorithm>
 #include <array>
 #include <fstream>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware {
 namespace {
@@ -130,12 +133,12 @@ TEST_CASE("recorded decode steps and tokens per second are met where a device wa
   };
   // Layer times of vLLM 0.19 (casys-kaist/LLMServingSim @ 5daddb2) times 32 layers, with head and sampler.
   const auto pro = catalog_device("rtx-pro-6000");
-  CHECK(decode_seconds(*pro, llama_8b(), 128, 1024) == doctest::Approx(25.3e-3).epsilon(0.05));
-  CHECK(decode_seconds(*pro, llama_8b(), 128, 2048) == doctest::Approx(36.7e-3).epsilon(0.05));
+  CHECK(decode_seconds(*pro, llama_8b(), 128, 1024) == approx(25.3e-3).epsilon(0.05));
+  CHECK(decode_seconds(*pro, llama_8b(), 128, 2048) == approx(36.7e-3).epsilon(0.05));
   // A vendor's table: Llama-3.2-3B with INT4 weights at 27.7 tokens per second.
   models::ModelSpec small = llama("llama-3.2-3b", 28, 3072, 24, 8, 128, 8192, true);
   small.precision.weights = {"int4", 0.5, 128, 2};
-  CHECK(1 / decode_seconds(*catalog_device("orin-nano"), small, 1, 512) == doctest::Approx(27.7).epsilon(0.15));
+  CHECK(1 / decode_seconds(*catalog_device("orin-nano"), small, 1, 512) == approx(27.7).epsilon(0.15));
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "closed_form_cases.hpp"
 #include "hardware/cim/step.hpp"
+#include "tests/support/approx.hpp"
 
 namespace llmscape::hardware::cim_test {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 constexpr double kWeights1B = 1235814400 * 0.5;                      // bytes of Llama-3.2-1B at INT4
 constexpr double kCache1B = 16 * 2 * 8 * 64 * 1024;                  // bytes of its INT8 KV at 1,024 tokens
@@ -43,9 +44,9 @@ TEST_CASE("the macros of Llama-3.2-1B: 75,424 tiles in 74 packed rounds or 96 ma
 
   CimLoad load;
   load.vector_passes = load.write_rounds = 74;
-  CHECK(step_times(chip, load).macros.si() == Approx(51.06e-6));
+  CHECK(step_times(chip, load).macros.si() == approx(51.06e-6));
   load.vector_passes = load.write_rounds = 96;
-  CHECK(step_times(chip, load).macros.si() == Approx(66.24e-6));
+  CHECK(step_times(chip, load).macros.si() == approx(66.24e-6));
 }
 
 TEST_CASE("a decode of Llama-3.2-1B takes 6.198 ms and 21.55 mJ by the closed form") {
@@ -56,36 +57,36 @@ TEST_CASE("a decode of Llama-3.2-1B takes 6.198 ms and 21.55 mJ by the closed fo
   load.vector_passes = load.write_rounds = 74;
   load.multiply(1235814400, kInt4, chip.macro);
   const Seconds time = step_times(chip, load).step;
-  CHECK(time.si() == Approx(6.198e-3).epsilon(1e-4));
-  CHECK(1 / time.si() == Approx(161.3).epsilon(1e-3));
+  CHECK(time.si() == approx(6.198e-3).epsilon(1e-4));
+  CHECK(1 / time.si() == approx(161.3).epsilon(1e-3));
   const auto parts = step_energy(chip, load);
   const auto part = [&](EnergyComponent component) { return parts[static_cast<std::size_t>(component)]; };
   const Joules cells = part(EnergyComponent::compute), dram = part(EnergyComponent::memory),
                writes = part(EnergyComponent::write);
-  CHECK(cells.si() == Approx(0.124e-3).epsilon(4e-3));   // 0.1 pJ per multiply-add
-  CHECK(dram.si() == Approx(20.31e-3).epsilon(1e-3));    // 4 pJ/bit
-  CHECK(writes.si() == Approx(0.494e-3).epsilon(1e-3));  // 0.1 pJ/bit into the macros
+  CHECK(cells.si() == approx(0.124e-3).epsilon(4e-3));   // 0.1 pJ per multiply-add
+  CHECK(dram.si() == approx(20.31e-3).epsilon(1e-3));    // 4 pJ/bit
+  CHECK(writes.si() == approx(0.494e-3).epsilon(1e-3));  // 0.1 pJ/bit into the macros
   const Joules energy = cells + dram + writes + chip.idle_power() * time;
-  CHECK(energy.si() == Approx(21.55e-3).epsilon(1e-3));
-  CHECK(1 / energy.si() == Approx(46.4).epsilon(1e-3));
+  CHECK(energy.si() == approx(21.55e-3).epsilon(1e-3));
+  CHECK(1 / energy.si() == approx(46.4).epsilon(1e-3));
 }
 
 TEST_CASE("the step model agrees with the closed form: 161.3, 1,089 and 2,838 tokens/s for 1, 8 and 32 sequences") {
   const CimDevice chip = cim_edge();
-  CHECK(tokens_per_second(chip, int4_1b(), 1) == Approx(161.3).epsilon(1e-3));
-  CHECK(tokens_per_second(chip, int4_1b(), 8) == Approx(1089).epsilon(1e-3));
-  CHECK(tokens_per_second(chip, int4_1b(), 32) == Approx(2838).epsilon(1e-3));
+  CHECK(tokens_per_second(chip, int4_1b(), 1) == approx(161.3).epsilon(1e-3));
+  CHECK(tokens_per_second(chip, int4_1b(), 8) == approx(1089).epsilon(1e-3));
+  CHECK(tokens_per_second(chip, int4_1b(), 32) == approx(2838).epsilon(1e-3));
 }
 
 TEST_CASE("the parts of a step sum to it: times by family, energy by component with static power") {
   const CimDevice chip = cim_edge();
   const Decodes decodes(1, 1024);
   const engine::EngineCost cost = step(chip, int4_1b(), decodes.batch);
-  CHECK(total_time(cost).si() == Approx(cost.device.si()));
+  CHECK(total_time(cost).si() == approx(cost.device.si()));
   CHECK(cost.host.si() == 0);
-  CHECK(cost.by_family[0] / cost.device == Approx(kWeights1B / (kWeights1B + kCache1B)).epsilon(1e-3));
-  CHECK((total_energy(cost) + chip.idle_power() * cost.device).si() == Approx(21.55e-3).epsilon(1e-3));
-  CHECK(cost.bytes.si() == Approx(kWeights1B + kCache1B).epsilon(1e-3));
+  CHECK(cost.by_family[0] / cost.device == approx(kWeights1B / (kWeights1B + kCache1B)).epsilon(1e-3));
+  CHECK((total_energy(cost) + chip.idle_power() * cost.device).si() == approx(21.55e-3).epsilon(1e-3));
+  CHECK(cost.bytes.si() == approx(kWeights1B + kCache1B).epsilon(1e-3));
 }
 
 TEST_CASE("a batch without work costs nothing") { CHECK(step(cim_edge(), int4_1b(), {}).device.si() == 0); }
@@ -108,8 +109,8 @@ TEST_CASE("more macros change nothing, twice the bandwidth doubles the speed, IN
   CHECK(tokens_per_second(larger, int4_1b(), 1) == base);
   CimDevice faster = cim_edge();
   faster.dram.width.value *= 2;
-  CHECK(tokens_per_second(faster, int4_1b(), 1) == Approx(2 * base));
-  CHECK(tokens_per_second(cim_edge(), quantised(llama_1b(), kInt8), 1) == Approx(base / 2).epsilon(0.05));
+  CHECK(tokens_per_second(faster, int4_1b(), 1) == approx(2 * base));
+  CHECK(tokens_per_second(cim_edge(), quantised(llama_1b(), kInt8), 1) == approx(base / 2).epsilon(0.05));
 }
 
 TEST_CASE("without double buffering transfer and compute add up") {
@@ -134,8 +135,8 @@ TEST_CASE("memory at 1.05 instead of 4 pJ/bit is worth 152.2 instead of 46.4 tok
     const engine::EngineCost cost = step(chip, int4_1b(), decodes.batch);
     return 1 / (total_energy(cost) + chip.idle_power() * cost.device).si();
   };
-  CHECK(tokens_per_joule(4) == Approx(46.4).epsilon(1e-3));
-  CHECK(tokens_per_joule(1.05) == Approx(152.2).epsilon(2e-3));
+  CHECK(tokens_per_joule(4) == approx(46.4).epsilon(1e-3));
+  CHECK(tokens_per_joule(1.05) == approx(152.2).epsilon(2e-3));
 }
 
 // 4 layers of 28 tiles each and a head of 16: 128 tiles.
@@ -172,11 +173,11 @@ TEST_CASE("macros outside the active share are written while the others compute"
   chip.active_share.value = 0.5;
   CimLoad load;
   load.vector_passes = load.write_rounds = 10;  // 10 cycles to compute, 64 to write a round, at 200 MHz
-  CHECK(step_times(chip, load).macros.si() == Approx(10 * 64 / 200e6));
+  CHECK(step_times(chip, load).macros.si() == approx(10 * 64 / 200e6));
   chip.active_share.value = 0.25;  // three times as many macros are being written as compute
-  CHECK(step_times(chip, load).macros.si() == Approx(10 * 64 / 200e6 / 3));
+  CHECK(step_times(chip, load).macros.si() == approx(10 * 64 / 200e6 / 3));
   load.vector_passes = 1000;
-  CHECK(step_times(chip, load).macros.si() == Approx(1000 * 10 / 200e6));
+  CHECK(step_times(chip, load).macros.si() == approx(1000 * 10 / 200e6));
 }
 
 TEST_CASE("a prompt of 2,048 tokens waits for the vector unit, or for the macros once they run attention") {
@@ -186,7 +187,7 @@ TEST_CASE("a prompt of 2,048 tokens waits for the vector unit, or for the macros
   const engine::EngineCost on_vector = step(chip, int4_1b(), prompt.batch);
   const double attention = pairs * 32 * (4 * 64 + 5) / 1.024e12;
   CHECK(on_vector.device.si() > attention);
-  CHECK(on_vector.device.si() == Approx(attention).epsilon(0.03));  // and norms, rope, activations
+  CHECK(on_vector.device.si() == approx(attention).epsilon(0.03));  // and norms, rope, activations
 
   chip.attention = AttentionUnit::macros;
   chip.buffer.value *= 10;            // or activations would pass through the memory
@@ -195,7 +196,7 @@ TEST_CASE("a prompt of 2,048 tokens waits for the vector unit, or for the macros
   // Layers: 58 rounds of 2,048 vectors and the head's 16 of one. Attention: 16 x 8 heads of 32.5 + 16.5 tiles in 7
   // rounds of 4 x 2,048 queries. 10 cycles each, 128 to write a round.
   const double cycles = 10 * (58 * 2048.0 + 16 + 7 * 4 * 2048.0) + 128 * (74 + 7);
-  CHECK(in_macros.device.si() == Approx(cycles / 200e6));
+  CHECK(in_macros.device.si() == approx(cycles / 200e6));
 }
 
 TEST_CASE("attention in macros leaves a decode of one sequence to the memory") {
@@ -215,10 +216,10 @@ TEST_CASE("experts that no token chose are not streamed") {
   const double expert = 3 * 256 * 256 * 0.5, common = (256 * 512 + 256 * 256 + 256 * 16) * 0.5, head = 256 * 1024 * 0.5;
   const double entry = 2 * 2 * 64;
   const Decodes one(1, 16);
-  CHECK(step(chip, model, one.batch).bytes.si() == Approx(4 * (common + 2 * expert + entry * 17) + head));
+  CHECK(step(chip, model, one.batch).bytes.si() == approx(4 * (common + 2 * expert + entry * 17) + head));
   const Prompt many(4096);
   CHECK(step(chip, model, many.batch).bytes.si() ==
-        Approx(4 * (common + 16 * expert + entry * 8192) + head).epsilon(0.02));
+        approx(4 * (common + 16 * expert + entry * 8192) + head).epsilon(0.02));
 }
 
 TEST_CASE("a chip refuses what its macros or its memory cannot hold, and plans over several chips") {

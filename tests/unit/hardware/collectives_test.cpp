@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/collectives.hpp"
 #include "hardware_fixtures.hpp"
+#include "tests/support/approx.hpp"
 
 #include <cmath>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware {
 namespace {
@@ -22,17 +25,17 @@ Links only(Links links, const std::string& software) {
 
 TEST_CASE("an NCCL all-reduce over eight H100 costs what was fitted") {
   const Links nccl = only(worked_gpu("h100-sxm").links, "NCCL");
-  CHECK(micros(nccl, Kind::all_reduce, 65536, 8) == doctest::Approx(18.04).epsilon(3e-4));
-  CHECK(micros(nccl, Kind::all_reduce, 1 << 20, 8) == doctest::Approx(29.01).epsilon(3e-4));
-  CHECK(micros(nccl, Kind::all_reduce, 64 << 20, 8) == doctest::Approx(331.3).epsilon(3e-4));
-  CHECK(micros(nccl, Kind::all_reduce, 0, 8) == doctest::Approx(15.3));
+  CHECK(micros(nccl, Kind::all_reduce, 65536, 8) == approx(18.04).epsilon(3e-4));
+  CHECK(micros(nccl, Kind::all_reduce, 1 << 20, 8) == approx(29.01).epsilon(3e-4));
+  CHECK(micros(nccl, Kind::all_reduce, 64 << 20, 8) == approx(331.3).epsilon(3e-4));
+  CHECK(micros(nccl, Kind::all_reduce, 0, 8) == approx(15.3));
 }
 
 TEST_CASE("the engine's own all-reduce is taken where it is faster") {
   const Links links = catalog_gpu("h100-sxm").links;
   const Links nccl = only(links, "NCCL"), custom = only(links, "vllm_graph");
   // (4.455 + 1,835,008 B / 737.4 GB/s + 6.035 ns sqrt(1,835,008)) us, less 1 % of its logarithm; measured: 15.0
-  CHECK(micros(custom, Kind::all_reduce, 1 << 20, 8) == doctest::Approx(14.97).epsilon(3e-4));
+  CHECK(micros(custom, Kind::all_reduce, 1 << 20, 8) == approx(14.97).epsilon(3e-4));
   CHECK(micros(links, Kind::all_reduce, 1 << 20, 8) == micros(custom, Kind::all_reduce, 1 << 20, 8));
   CHECK(micros(links, Kind::all_reduce, 256 << 20, 2) == micros(nccl, Kind::all_reduce, 256 << 20, 2));
 }
@@ -44,20 +47,20 @@ TEST_CASE("one rank communicates nothing") {
 }
 
 TEST_CASE("a ring moves 2 (n-1)/n of the tensor for an all-reduce and half of that for its parts") {
-  CHECK(moved({Kind::all_reduce, 800, 8}).si() == doctest::Approx(1400));
-  CHECK(moved({Kind::reduce_scatter, 800, 8}).si() == doctest::Approx(700));
-  CHECK(moved({Kind::send, 800, 2}).si() == doctest::Approx(800));
+  CHECK(moved({Kind::all_reduce, 800, 8}).si() == approx(1400));
+  CHECK(moved({Kind::reduce_scatter, 800, 8}).si() == approx(700));
+  CHECK(moved({Kind::send, 800, 2}).si() == approx(800));
 }
 
 TEST_CASE("what was not measured falls back: to more ranks, to the all-reduce, to an assumed ring") {
   Links links = worked_gpu("h100-sxm").links;
   CHECK(collective_time(links, {Kind::all_reduce, 0, 3}) == collective_time(links, {Kind::all_reduce, 0, 4}));
   CHECK(measured(links, {Kind::all_gather, 1, 2}));
-  CHECK(micros(links, Kind::all_gather, 0, 2) == doctest::Approx(4.2));
+  CHECK(micros(links, Kind::all_gather, 0, 2) == approx(4.2));
   links.domain.reset();
   CHECK_FALSE(measured(links, {Kind::all_reduce, 1, 16}));
   // 30 hops of 2.5 us, then 1.875 x 1 GB at 450 GB/s
-  CHECK(micros(links, Kind::all_reduce, 1e9, 16) == doctest::Approx(30 * 2.5 + 1.875e9 / 450e9 * 1e6));
+  CHECK(micros(links, Kind::all_reduce, 1e9, 16) == approx(30 * 2.5 + 1.875e9 / 450e9 * 1e6));
 }
 
 // Eight devices at 400 GB/s and 2 us a hop, 50 GB/s and 10 us from one such group to the next.
@@ -76,27 +79,27 @@ TEST_CASE("between domains an all-reduce is reduce-scatter inside, all-reduce of
   const Links links = domains_of_eight();
   const double inside = 7 * 2 + 7.0 / 8 * 1e9 / 400e9 * 1e6;
   const double two = 2 * 10 + 2.0 / 2 * 1e9 / 8 / 50e9 * 1e6, four = 6 * 10 + 2 * 3.0 / 4 * 1e9 / 8 / 50e9 * 1e6;
-  CHECK(micros(links, Kind::all_reduce, 1e9, 16) == doctest::Approx(2 * inside + two));
-  CHECK(micros(links, Kind::all_reduce, 1e9, 32) == doctest::Approx(2 * inside + four));
-  CHECK(micros(links, Kind::all_reduce, 1e9, 8) == doctest::Approx(2 * inside));
+  CHECK(micros(links, Kind::all_reduce, 1e9, 16) == approx(2 * inside + two));
+  CHECK(micros(links, Kind::all_reduce, 1e9, 32) == approx(2 * inside + four));
+  CHECK(micros(links, Kind::all_reduce, 1e9, 8) == approx(2 * inside));
   // Twelve ranks lie as six and six.
-  CHECK(micros(links, Kind::all_reduce, 0, 12) == doctest::Approx(2 * 5 * 2 + 2 * 10));
+  CHECK(micros(links, Kind::all_reduce, 0, 12) == approx(2 * 5 * 2 + 2 * 10));
 }
 
 TEST_CASE("the other collectives cross domains once, with a device's share or all that it sends") {
   const Links links = domains_of_eight();
   const double inside = 7 * 2 + 7.0 / 8 * 1e9 / 400e9 * 1e6;
   const double share = 10 + 1.0 / 2 * 1e9 / 8 / 50e9 * 1e6, all = 10 + 1.0 / 2 * 1e9 / 50e9 * 1e6;
-  CHECK(micros(links, Kind::all_gather, 1e9, 16) == doctest::Approx(inside + share));
-  CHECK(micros(links, Kind::reduce_scatter, 1e9, 16) == doctest::Approx(inside + share));
-  CHECK(micros(links, Kind::all_to_all, 1e9, 16) == doctest::Approx(inside + all));
+  CHECK(micros(links, Kind::all_gather, 1e9, 16) == approx(inside + share));
+  CHECK(micros(links, Kind::reduce_scatter, 1e9, 16) == approx(inside + share));
+  CHECK(micros(links, Kind::all_to_all, 1e9, 16) == approx(inside + all));
 }
 
 TEST_CASE("ranks that lie a domain apart meet between the domains only") {
   const Links links = domains_of_eight();
-  CHECK(collective_time(links, {Kind::send, 1e9, 2, 4}).si() == doctest::Approx(2e-6 + 1e9 / 400e9));
-  CHECK(collective_time(links, {Kind::send, 1e9, 2, 8}).si() == doctest::Approx(10e-6 + 1e9 / 50e9));
-  CHECK(collective_time(links, {Kind::all_gather, 1e9, 4, 8}).si() == doctest::Approx(3 * 10e-6 + 0.75 * 1e9 / 50e9));
+  CHECK(collective_time(links, {Kind::send, 1e9, 2, 4}).si() == approx(2e-6 + 1e9 / 400e9));
+  CHECK(collective_time(links, {Kind::send, 1e9, 2, 8}).si() == approx(10e-6 + 1e9 / 50e9));
+  CHECK(collective_time(links, {Kind::all_gather, 1e9, 4, 8}).si() == approx(3 * 10e-6 + 0.75 * 1e9 / 50e9));
 }
 
 TEST_CASE("inside a domain the measured rows count, and nothing is left to warn of") {
@@ -104,8 +107,8 @@ TEST_CASE("inside a domain the measured rows count, and nothing is left to warn 
   REQUIRE(links.domain);
   CHECK(measured(links, {Kind::all_reduce, 1, 16}));
   const double between = 2 * 19 + 1e9 / 8 / 36e9 * 1e6;  // of two domains
-  CHECK(micros(links, Kind::all_reduce, 1e9, 16) == doctest::Approx(micros(links, Kind::reduce_scatter, 1e9, 8) +
-                                                                    micros(links, Kind::all_gather, 1e9, 8) + between));
+  CHECK(micros(links, Kind::all_reduce, 1e9, 16) ==
+        approx(micros(links, Kind::reduce_scatter, 1e9, 8) + micros(links, Kind::all_gather, 1e9, 8) + between));
   // GB200's domain is the rack: 16 of its devices pay no outer link.
   Links rack = domains_of_eight();
   rack.domain->devices = 72;

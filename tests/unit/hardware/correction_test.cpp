@@ -5,10 +5,13 @@
 #include "hardware/gpu/gemm.hpp"
 #include "hardware_fixtures.hpp"
 #include "models/format.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware {
 namespace {
@@ -28,10 +31,10 @@ double log_factor(double rows, double depth) {
 }
 
 TEST_CASE("a correction is the product of its tables, even in logarithms between their points") {
-  CHECK(log_factor(4, 1024) == doctest::Approx(0.10));
-  CHECK(log_factor(8, 1024) == doctest::Approx(0.20));
-  CHECK(log_factor(8, 2048) == doctest::Approx(0.24));
-  CHECK(log_factor(std::sqrt(32), 1024) == doctest::Approx(0.15));
+  CHECK(log_factor(4, 1024) == approx(0.10));
+  CHECK(log_factor(8, 1024) == approx(0.20));
+  CHECK(log_factor(8, 2048) == approx(0.24));
+  CHECK(log_factor(std::sqrt(32), 1024) == approx(0.15));
 }
 
 TEST_CASE("a last wave that is half empty counts where products compute, not where they wait for their weights") {
@@ -42,17 +45,17 @@ TEST_CASE("a last wave that is half empty counts where products compute, not whe
   const auto factor = [&](std::int64_t rows, std::int64_t columns) {
     return waves.factor(features_of(chip, models::Gemm{rows, columns, 8192, models::Format(), models::Format()}));
   };
-  CHECK(factor(129, 28672) == doctest::Approx(std::exp(0.1)));  // 224 tiles: 1.70 waves
+  CHECK(factor(129, 28672) == approx(std::exp(0.1)));  // 224 tiles: 1.70 waves
   CHECK(factor(128, 28672) == 1);
   CHECK(factor(1, 512) == 1);
 }
 
 TEST_CASE("off its tables a correction fades to nothing over two octaves") {
-  CHECK(log_factor(16, 1024) == doctest::Approx(0.10));  // one octave off: half of the edge's
+  CHECK(log_factor(16, 1024) == approx(0.10));  // one octave off: half of the edge's
   CHECK(log_factor(32, 1024) == 0);
   CHECK(log_factor(1, 1024) == 0);
   CHECK(log_factor(1e9, 1024) == 0);
-  CHECK(log_factor(8, 512) == doctest::Approx(0.10));  // one octave off on any axis
+  CHECK(log_factor(8, 512) == approx(0.10));  // one octave off on any axis
 }
 
 TEST_CASE("an operator that lacks a feature of the tables is not corrected") {
@@ -67,7 +70,7 @@ TEST_CASE("a correction of two features takes the last axis as the fastest") {
   Features f;
   f.set(Feature::rows, 2);
   f.set(Feature::depth, 8);  // half way between the second and the third point
-  CHECK(std::log(c.factor(f)) == doctest::Approx(0.115));
+  CHECK(std::log(c.factor(f)) == approx(0.115));
 }
 
 TEST_CASE("a line over one feature is the correction at every value of it, on the tables and off") {
@@ -81,7 +84,7 @@ TEST_CASE("a line over one feature is the correction at every value of it, on th
     for (const double depth : {0.7, 1.0, 1.7, 2.0, 3.3, 5.0, 8.0, 13.0, 40.0}) {
       f.set(Feature::depth, depth);
       CAPTURE(depth);
-      CHECK(line.factor(depth) == doctest::Approx(c.factor(f)).epsilon(1e-12));
+      CHECK(line.factor(depth) == approx(c.factor(f)).epsilon(1e-12));
     }
   }
 }
@@ -93,7 +96,7 @@ TEST_CASE("the factor stays within a half and two, whatever the tables add up to
   Features f;
   f.set(Feature::rows, 8);
   f.set(Feature::depth, 1024);
-  CHECK(c.factor(f) == doctest::Approx(2).epsilon(1e-3));
+  CHECK(c.factor(f) == approx(2).epsilon(1e-3));
 }
 
 TEST_CASE("a table whose values do not fill its axes is reported where they stand") {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/cpu.hpp"
 #include "hardware_fixtures.hpp"
+#include "tests/support/approx.hpp"
 
 #include <array>
 #include <cmath>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware {
 namespace {
@@ -37,10 +40,10 @@ TEST_CASE("a product of few rows reads its weights, one of many computes, and ea
     return product_cost(cpu.products, 1, {rows, 1000, 1000, kSingle, kSingle}).time.si();
   };
   const auto reading = [](double rows) { return (4e6 + rows * 8000) / 10e9; };
-  CHECK(time(1) == doctest::Approx(1e-6 + reading(1)));
-  CHECK(time(5) == doctest::Approx(1e-6 + reading(5)));
-  CHECK(time(8) == doctest::Approx(1e-6 + reading(8) + 3 * 20e-6));
-  CHECK(time(1000) == doctest::Approx(1e-6 + reading(1000) + 995 * 20e-6));
+  CHECK(time(1) == approx(1e-6 + reading(1)));
+  CHECK(time(5) == approx(1e-6 + reading(5)));
+  CHECK(time(8) == approx(1e-6 + reading(8) + 3 * 20e-6));
+  CHECK(time(1000) == approx(1e-6 + reading(1000) + 995 * 20e-6));
 }
 
 TEST_CASE("threads share the bandwidth and multiply the rate") {
@@ -49,9 +52,9 @@ TEST_CASE("threads share the bandwidth and multiply the rate") {
   const auto time = [&](std::int64_t threads, std::int64_t rows) {
     return product_cost(cpu.products, threads, {rows, 2048, 2048, kSingle, kSingle}).time.si();
   };
-  CHECK(time(2, 1) == doctest::Approx(time(1, 1)).epsilon(0.01));
+  CHECK(time(2, 1) == approx(time(1, 1)).epsilon(0.01));
   const double reading = time(1, 1);
-  CHECK(time(2, 10000) - reading == doctest::Approx((time(1, 10000) - reading) / 2).epsilon(0.03));
+  CHECK(time(2, 10000) - reading == approx((time(1, 10000) - reading) / 2).epsilon(0.03));
 }
 
 TEST_CASE("a decode pays for keys and values, a tile of four rows at least, and the softmax of the rows it has") {
@@ -59,9 +62,9 @@ TEST_CASE("a decode pays for keys and values, a tile of four rows at least, and 
   const auto time = [&](int heads) { return attention_cost(cpu.decode_attention, 1, decodes(2, 992, heads, 1)).time; };
   // 992 entries of 512 bytes, and 8 more keys to fill half a block; 256 FLOP for each of four rows.
   const double reading = 992 * 512 / 10e9, dots = 1000 * 4 * 256 / 100e9, softmax = 1000 * 1e-9;
-  CHECK(time(1).si() == doctest::Approx(2 * (1e-6 + reading + dots + softmax)));
-  CHECK(time(4).si() == doctest::Approx(2 * (1e-6 + reading + dots + 4 * softmax)));
-  CHECK(time(16).si() == doctest::Approx(2 * (2e-6 + reading + 4 * dots + 16 * softmax)));
+  CHECK(time(1).si() == approx(2 * (1e-6 + reading + dots + softmax)));
+  CHECK(time(4).si() == approx(2 * (1e-6 + reading + dots + 4 * softmax)));
+  CHECK(time(16).si() == approx(2 * (2e-6 + reading + 4 * dots + 16 * softmax)));
 }
 
 TEST_CASE("chunks of a prompt compute the same pairs, but each reads the keys before it again") {
@@ -77,7 +80,7 @@ TEST_CASE("chunks of a prompt compute the same pairs, but each reads the keys be
   const KernelCost two = attention_cost(cpu.prefill_attention, 1, halves);
   CHECK(one.flops == two.flops);
   CHECK((two.bytes - one.bytes).si() == 256 * 512);
-  CHECK((two.time - one.time).si() == doctest::Approx(256 * 512 / 10e9).epsilon(1e-6));
+  CHECK((two.time - one.time).si() == approx(256 * 512 / 10e9).epsilon(1e-6));
 }
 
 TEST_CASE("a decode step on a CPU reads the weights at its bandwidth") {
@@ -89,7 +92,7 @@ TEST_CASE("a decode step on a CPU reads the weights at its bandwidth") {
   batch.attended = attended;
   const StepCost cost = cpu.bind(model, {}, {})->step(batch);
   // 1.2358e9 parameters of 2 bytes at 10 GB/s.
-  CHECK(cost.device.si() == doctest::Approx(2 * 1.2358e9 / 10e9).epsilon(0.03));
+  CHECK(cost.device.si() == approx(2 * 1.2358e9 / 10e9).epsilon(0.03));
 }
 
 TEST_CASE("a CPU refuses to be one of several") {

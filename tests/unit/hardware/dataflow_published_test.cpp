@@ -2,12 +2,14 @@
 #include "hardware/dataflow/chip.hpp"
 #include "large_models.hpp"
 #include "models/speculation.hpp"
+#include "tests/support/approx.hpp"
 
 // Published speeds of dataflow machines, and what the catalogue's presets make of them.
 namespace llmscape::hardware {
 namespace {
 
 using doctest::Approx;
+using llmscape::testing::approx;
 
 double step_seconds(const Device& socket, const models::ModelSpec& model, const models::Batch& batch,
                     models::ParallelPlan plan = {.tensor = 16}, models::ExpertCoverage coverage = {}) {
@@ -34,8 +36,8 @@ TEST_CASE("the two constants that were set end to end give back the speeds that 
   for (const OperatorFamily family :
        {OperatorFamily::gemm, OperatorFamily::grouped_gemm, OperatorFamily::decode_attention})
     CHECK(tag_of(socket.provenance(), family) == Tag::fitted_end_to_end);
-  CHECK(tokens_per_second(socket, llama_8b()) == Approx(1042).epsilon(0.001));
-  CHECK(tokens_per_second(socket, deepseek_r1()) == Approx(198).epsilon(0.001));
+  CHECK(tokens_per_second(socket, llama_8b()) == approx(1042).epsilon(0.001));
+  CHECK(tokens_per_second(socket, deepseek_r1()) == approx(198).epsilon(0.001));
 }
 
 TEST_CASE("70B at 457 tokens/s is beyond the memory roof and needs speculation: five drafts accepted at 0.8") {
@@ -82,9 +84,9 @@ TEST_CASE("DeepSeek-R1 by batch and context stays within 4 % of the closed form"
       return static_cast<double>(row.batch) /
              step_seconds(socket, deepseek_r1(), decodes.batch, {.tensor = 16}, uniform);
     };
-    CHECK(speed(1) == Approx(row.no_kv).epsilon(0.04));
-    CHECK(speed(32768) == Approx(row.slots_32k).epsilon(0.04));
-    CHECK(speed(131072) == Approx(row.full_128k).epsilon(0.04));
+    CHECK(speed(1) == approx(row.no_kv).epsilon(0.04));
+    CHECK(speed(32768) == approx(row.slots_32k).epsilon(0.04));
+    CHECK(speed(131072) == approx(row.full_128k).epsilon(0.04));
   }
 }
 

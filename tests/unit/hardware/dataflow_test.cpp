@@ -2,11 +2,12 @@
 #include "hardware/dataflow/chip.hpp"
 #include "hardware/dataflow/placement.hpp"
 #include "large_models.hpp"
+#include "tests/support/approx.hpp"
 
 namespace llmscape::hardware::dataflow_test {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 DataflowDevice sn40l() { return catalogued<DataflowDevice>("sn40l"); }
 
@@ -30,24 +31,24 @@ double tokens_per_second(const Device& socket, const models::ModelSpec& model, s
 
 TEST_CASE("Llama-3.1-70B on 16 sockets streams 141.1 GB in 6.533 ms: 153.1 tokens/s") {
   const DataflowDevice socket = plain_machine();
-  CHECK(streaming_time(socket.tiers, Bytes(70553706496.0 * 2), Bytes(), 16).si() == Approx(6.533e-3).epsilon(1e-4));
-  CHECK(tokens_per_second(socket, llama_70b()) == Approx(153.1).epsilon(1e-3));
+  CHECK(streaming_time(socket.tiers, Bytes(70553706496.0 * 2), Bytes(), 16).si() == approx(6.533e-3).epsilon(1e-4));
+  CHECK(tokens_per_second(socket, llama_70b()) == approx(153.1).epsilon(1e-3));
 
   DataflowDevice gathers = plain_machine();
   gathers.streams_embedding = false;
-  CHECK(1e3 / tokens_per_second(gathers, llama_70b()) == Approx(6.44).epsilon(1e-3));
+  CHECK(1e3 / tokens_per_second(gathers, llama_70b()) == approx(6.44).epsilon(1e-3));
   DataflowDevice published = plain_machine();
   published.tiers.hbm_bandwidth = sn40l().tiers.hbm_bandwidth;
-  CHECK(tokens_per_second(published, llama_70b()) == Approx(136).epsilon(2e-3));
+  CHECK(tokens_per_second(published, llama_70b()) == approx(136).epsilon(2e-3));
 }
 
 TEST_CASE("switching to Llama-3.1-8B on 8 sockets takes 10.04 ms at 200 GB/s and 16.1 ms at 125 GB/s") {
   models::ParallelPlan plan;
   plan.tensor = 8;
   DataflowDevice socket = sn40l();
-  CHECK(socket.model_switch(llama_8b(), plan).si() == Approx(16.06e-3).epsilon(1e-3));
+  CHECK(socket.model_switch(llama_8b(), plan).si() == approx(16.06e-3).epsilon(1e-3));
   socket.tiers.ddr_bandwidth.value = BytesPerSecond(200e9);
-  CHECK(socket.model_switch(llama_8b(), plan).si() == Approx(10.04e-3).epsilon(1e-3));
+  CHECK(socket.model_switch(llama_8b(), plan).si() == approx(10.04e-3).epsilon(1e-3));
 }
 
 TEST_CASE("eight tiles pass a pipeline of four stages in eleven stage times") {
@@ -56,7 +57,7 @@ TEST_CASE("eight tiles pass a pipeline of four stages in eleven stage times") {
   fabric.pipeline_depth.value = 4;
   const SectionLoad load{Bytes(), Bytes(), Flops(8e12), Bytes()};
   const Seconds stage = Flops(1e12) / (*fabric.peak * 0.7);
-  CHECK(section_times(fabric, sn40l().tiers, load, {1, 8, false}).compute / stage == Approx(11));
+  CHECK(section_times(fabric, sn40l().tiers, load, {1, 8, false}).compute / stage == approx(11));
 }
 
 TEST_CASE("a model that the SRAM holds reads no HBM") {
@@ -85,16 +86,16 @@ TEST_CASE("collectives run inside a section: they cost nothing until the links a
   const DataflowDevice socket = sn40l();
   SectionLoad load{Bytes(1.2e9), Bytes(), Flops(1e9), Bytes(1e6)};
   const auto with = section_times(socket.fabric, socket.tiers, load, {});
-  CHECK(with.longest().si() == Approx(1e-3));  // 1.2 GB at 0.75 of 1.6 TB/s
+  CHECK(with.longest().si() == approx(1e-3));  // 1.2 GB at 0.75 of 1.6 TB/s
   load.sent = Bytes(800e6);
-  CHECK(section_times(socket.fabric, socket.tiers, load, {}).longest().si() == Approx(2e-3));
+  CHECK(section_times(socket.fabric, socket.tiers, load, {}).longest().si() == approx(2e-3));
 }
 
 TEST_CASE("weights and KV add up on one channel and overlap on two") {
   MemoryTiers tiers = sn40l().tiers;
-  CHECK(streaming_time(tiers, Bytes(1.2e9), Bytes(0.6e9), 1).si() == Approx(1.5e-3));
+  CHECK(streaming_time(tiers, Bytes(1.2e9), Bytes(0.6e9), 1).si() == approx(1.5e-3));
   tiers.shared_channel = false;
-  CHECK(streaming_time(tiers, Bytes(1.2e9), Bytes(0.6e9), 1).si() == Approx(1e-3));
+  CHECK(streaming_time(tiers, Bytes(1.2e9), Bytes(0.6e9), 1).si() == approx(1e-3));
 }
 
 TEST_CASE("sizes are rounded up to what was compiled, beyond the largest to its multiples") {
@@ -143,7 +144,7 @@ TEST_CASE("sections called one by one each pay for the call") {
   const Seconds looped = step(socket, llama_8b(), decodes.batch, 16).device;
   socket.hardware_loop = false;
   const Seconds called = step(socket, llama_8b(), decodes.batch, 16).device;
-  CHECK((called - looped).si() == Approx(32 * 15e-6));  // 32 layers and the head: 33 calls instead of one
+  CHECK((called - looped).si() == approx(32 * 15e-6));  // 32 layers and the head: 33 calls instead of one
 }
 
 TEST_CASE("a layer whose weights exceed the SRAM is cut into sections") {
@@ -180,12 +181,12 @@ TEST_CASE(
   Fabric fabric = sn40l().fabric;
   fabric.compute_units.value = 100;
   fabric.least_units.value = 10;
-  CHECK(stage_balance({30, 70}, fabric, 1) == Approx(1));
+  CHECK(stage_balance({30, 70}, fabric, 1) == approx(1));
   // 10 units for the small stage, 90 for 99 of 100 parts of the work: 99/90 against a mean of 100/100.
-  CHECK(stage_balance({99, 1}, fabric, 1) == Approx(90.0 / 99));
+  CHECK(stage_balance({99, 1}, fabric, 1) == approx(90.0 / 99));
   // Two sections have 200 units: 10 and 190.
-  CHECK(stage_balance({99, 1}, fabric, 2) == Approx(100.0 / 200 / (99.0 / 190)));
-  CHECK(stage_balance({0, 5}, fabric, 1) == Approx(0.9));
+  CHECK(stage_balance({99, 1}, fabric, 2) == approx(100.0 / 200 / (99.0 / 190)));
+  CHECK(stage_balance({0, 5}, fabric, 1) == approx(0.9));
 }
 
 TEST_CASE("a step is slower by what the least units of idle stages take from the busy ones") {
@@ -200,12 +201,12 @@ TEST_CASE("the parts of a dataflow step sum to it, and its energy counts every s
   const DataflowDevice socket = sn40l();
   const Decodes decodes(8, 1024);
   const engine::EngineCost cost = step(socket, llama_8b(), decodes.batch, 16);
-  CHECK(cost.host.si() == Approx(8 * 4e-6));  // the catalogue's 4 us for each of eight sequences
-  CHECK(total_time(cost).si() == Approx((cost.device + cost.host).si()));
+  CHECK(cost.host.si() == approx(8 * 4e-6));  // the catalogue's 4 us for each of eight sequences
+  CHECK(total_time(cost).si() == approx((cost.device + cost.host).si()));
   const double hbm = 16 * cost.bytes.si() * 8 * 7e-12;
-  CHECK(energy(cost, EnergyComponent::memory).si() == Approx(hbm));
+  CHECK(energy(cost, EnergyComponent::memory).si() == approx(hbm));
   const double compute = 16 * cost.flops.si() * 0.5e-12;
-  CHECK(energy(cost, EnergyComponent::compute).si() == Approx(compute));
+  CHECK(energy(cost, EnergyComponent::compute).si() == approx(compute));
   CHECK(total_energy(cost).si() > hbm + compute);
 }
 
@@ -215,7 +216,7 @@ TEST_CASE("a long prompt runs at the balanced peak of the fabric") {
   const engine::EngineCost cost = step(socket, llama_8b(), prompt.batch, 1);
   const Seconds busy = cost.flops / (*socket.fabric.peak * 0.7);
   CHECK(cost.device > busy);
-  CHECK(cost.device / busy == Approx(1).epsilon(0.01));  // (16,384 + 6 - 1) / 16,384 tiles
+  CHECK(cost.device / busy == approx(1).epsilon(0.01));  // (16,384 + 6 - 1) / 16,384 tiles
 }
 
 TEST_CASE("sockets refuse what they cannot hold and plans other than tensor parallelism") {
@@ -240,12 +241,12 @@ TEST_CASE(
     return socket.bind(llama_8b(), plan, {})->step(decodes.batch).device.si();
   };
   // The contract has the step of one group, of which the replica passes four.
-  CHECK(4 * time(four, 1) == Approx(time(one, 1) + 4 * 3e-6));
-  CHECK(4 * time(four, 3) == Approx(time(one, 3) / 4 * (1 + 3.0 / 3) + 4 * 3e-6));  // three tiles
+  CHECK(4 * time(four, 1) == approx(time(one, 1) + 4 * 3e-6));
+  CHECK(4 * time(four, 3) == approx(time(one, 3) / 4 * (1 + 3.0 / 3) + 4 * 3e-6));  // three tiles
 }
 
 TEST_CASE("weights come from DDR at its bandwidth, where there is DDR") {
-  CHECK(sn40l().load_bandwidth()->si() == Approx(125e9));
+  CHECK(sn40l().load_bandwidth()->si() == approx(125e9));
   CHECK_FALSE(catalogued<DataflowDevice>("groq-lpu").load_bandwidth());
 }
 
@@ -254,8 +255,8 @@ TEST_CASE("a decode step keeps HBM busy at the share of its bandwidth that strea
   const Decodes decodes(1, 1);
   const engine::EngineCost cost = step(socket, llama_70b(), decodes.batch, 16);
   const auto busy = [&](Resource part) { return cost.busy[static_cast<std::size_t>(part)] / cost.device; };
-  CHECK(busy(Resource::memory) == Approx(0.75));
-  CHECK(busy(Resource::arithmetic) == Approx(cost.flops / *socket.fabric.peak / cost.device));
+  CHECK(busy(Resource::memory) == approx(0.75));
+  CHECK(busy(Resource::arithmetic) == approx(cost.flops / *socket.fabric.peak / cost.device));
   CHECK(busy(Resource::links) > 0);
   CHECK(busy(Resource::vector) == 0);
 }

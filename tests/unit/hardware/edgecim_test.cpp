@@ -5,12 +5,13 @@
 #include "hardware/cim/chip.hpp"
 #include "models/catalog.hpp"
 #include "models/format.hpp"
+#include "tests/support/approx.hpp"
 
 // What EdgeCIM (arXiv 2604.11512) publishes, of the shipped models at INT4: 128 tokens generated after a prompt of 128.
 namespace llmscape::hardware::edgecim_test {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 constexpr int kPrompt = 128, kGenerated = 128;
 const std::vector<std::string> kModels = {"tinyllama-1.1b", "llama-3.2-1b", "llama-3.2-3b", "phi-3.5-mini",
@@ -85,8 +86,8 @@ TEST_CASE("the mean of twelve models is 336.42 tokens/s within 8 %, and 173.02 t
     speed += one.tokens_per_second() / static_cast<double>(kModels.size());
     per_joule += one.tokens_per_joule() / static_cast<double>(kModels.size());
   }
-  CHECK(speed == Approx(336.42).epsilon(0.08));
-  CHECK(per_joule == Approx(173.02).epsilon(0.15));
+  CHECK(speed == approx(336.42).epsilon(0.08));
+  CHECK(per_joule == approx(173.02).epsilon(0.15));
 }
 
 TEST_CASE("what do the joules of the catalogue's chip include? its memory at 4 pJ/bit and 0.5 W at rest") {
@@ -96,11 +97,11 @@ TEST_CASE("what do the joules of the catalogue's chip include? its memory at 4 p
   const StepCost cost = step(chip, on_chip("llama-3.2-1b"), decodes.batch);
   const StepCost published = step(edgecim(), on_chip("llama-3.2-1b"), decodes.batch);
   CHECK(cost.device == published.device);
-  CHECK((total_energy(cost) - total_energy(published)).si() == Approx(8 * cost.bytes.si() * 4e-12));
+  CHECK((total_energy(cost) - total_energy(published)).si() == approx(8 * cost.bytes.si() * 4e-12));
   CHECK(chip.idle_power() == Watts(0.5));
   // 0.64 GB x 8 x 5.05 pJ + 0.5 W x 2.8 ms: 27 mJ a token, not the 5.4 mJ that are published.
   const Answer one = answer(chip, on_chip("llama-3.2-1b"));
-  CHECK(one.tokens_per_joule() == Approx(37).epsilon(0.05));
+  CHECK(one.tokens_per_joule() == approx(37).epsilon(0.05));
 }
 
 TEST_CASE("decode takes 70 to 96 % of the latency of each model") {
@@ -115,39 +116,39 @@ TEST_CASE("decode takes 70 to 96 % of the latency of each model") {
 
 TEST_CASE("Llama-3.2-3B runs 9.95 times as fast as on an SA8255P at 14.02 tokens/s, within 8 %") {
   const double baseline = answer(*catalog_device("sa8255p"), at_16_bits("llama-3.2-3b")).tokens_per_second();
-  CHECK(baseline == Approx(14.02377).epsilon(0.03));
+  CHECK(baseline == approx(14.02377).epsilon(0.03));
   const double speed = tokens_per_second(edgecim(), "llama-3.2-3b");
-  CHECK(speed / 14.02377 == Approx(9.95).epsilon(0.08));
-  CHECK(speed / baseline == Approx(9.95).epsilon(0.08));
+  CHECK(speed / 14.02377 == approx(9.95).epsilon(0.08));
+  CHECK(speed / baseline == approx(9.95).epsilon(0.08));
 }
 
 TEST_CASE(
     "Llama-3.2-1B runs 7.3 times as fast as on a slow Orin Nano, within 15 %, on 49.59 times fewer joules at 15 W") {
   const Gpu orin = slow_orin_nano();
   const double baseline = answer(orin, at_16_bits("llama-3.2-1b")).tokens_per_second();
-  CHECK(baseline == Approx(50).epsilon(0.001));
+  CHECK(baseline == approx(50).epsilon(0.001));
   const Answer one = answer(edgecim(), on_chip("llama-3.2-1b"));
-  CHECK(one.tokens_per_second() / baseline == Approx(7.3).epsilon(0.15));
+  CHECK(one.tokens_per_second() / baseline == approx(7.3).epsilon(0.15));
   CHECK(*orin.tdp == Watts(15));
-  CHECK(one.tokens_per_joule() / (baseline / 15) == Approx(49.59).epsilon(0.20));
+  CHECK(one.tokens_per_joule() / (baseline / 15) == approx(49.59).epsilon(0.20));
 }
 
 TEST_CASE("twice the tiles change less than 3 %, and the speed is proportional to the width of the bus") {
   CimDevice larger = edgecim();
   larger.tiles_per_cluster.value *= 2;
   const double base = tokens_per_second(edgecim(), "llama-3.2-1b");
-  CHECK(tokens_per_second(larger, "llama-3.2-1b") == Approx(base).epsilon(0.03));
+  CHECK(tokens_per_second(larger, "llama-3.2-1b") == approx(base).epsilon(0.03));
   for (const double factor : {0.25, 0.5, 2.0}) {
     CimDevice other = edgecim();
     other.dram.width.value = std::lround(factor * 4096);
     const double slope = std::log(tokens_per_second(other, "llama-3.2-1b") / base) / std::log(factor);
-    CHECK(slope == Approx(1).epsilon(0.05));
+    CHECK(slope == approx(1).epsilon(0.05));
   }
 }
 
 TEST_CASE("weights of 8 bits halve the speed, within 5 %") {
   const double base = tokens_per_second(edgecim(), "llama-3.2-1b");
-  CHECK(answer(edgecim(), on_chip("llama-3.2-1b", "int8")).tokens_per_second() / base == Approx(0.5).epsilon(0.05));
+  CHECK(answer(edgecim(), on_chip("llama-3.2-1b", "int8")).tokens_per_second() / base == approx(0.5).epsilon(0.05));
 }
 
 TEST_CASE("a prompt of 2,048 tokens waits for the macros, and gains less over the Orin Nano than a decode does") {
@@ -166,7 +167,7 @@ TEST_CASE("weights that fit the chip free it from the bus") {
   chip.dram.pin_rate.value *= 0.5;
   const Decodes decodes(1, 192);
   const StepCost cost = step(chip, on_chip("llama-3.2-1b"), decodes.batch);
-  CHECK(cost.bytes.si() == Approx(16 * 2 * 8 * 64 * (192 + 1)));  // the KV cache alone
+  CHECK(cost.bytes.si() == approx(16 * 2 * 8 * 64 * (192 + 1)));  // the KV cache alone
   CHECK(cost.device < 0.1 * step(edgecim(), on_chip("llama-3.2-1b"), decodes.batch).device);
 }
 
@@ -175,7 +176,7 @@ TEST_CASE("with every tile active nothing overlaps: a step is compute, reload, t
   chip.active_share.value = 1;
   const Decodes decodes(1, 192);
   const StepCost cost = step(chip, on_chip("llama-3.2-1b"), decodes.batch);
-  CHECK(cost.device.si() == Approx((busy(cost, Resource::arithmetic) + busy(cost, Resource::write) +
+  CHECK(cost.device.si() == approx((busy(cost, Resource::arithmetic) + busy(cost, Resource::write) +
                                     busy(cost, Resource::memory) + busy(cost, Resource::vector))
                                        .si()));
   CHECK(cost.device > 1.1 * step(edgecim(), on_chip("llama-3.2-1b"), decodes.batch).device);

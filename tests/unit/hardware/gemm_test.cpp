@@ -4,11 +4,14 @@
 #include "hardware/operator_load.hpp"
 #include "hardware_fixtures.hpp"
 #include "models/format.hpp"
+#include "tests/support/approx.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware::gemm_test {
 namespace {
@@ -18,7 +21,7 @@ double micros(const Gpu& gpu, std::int64_t m, std::int64_t n, std::int64_t k) {
 }
 
 // Worked out apart from this code, by a loop over tiles and splits.
-doctest::Approx printed(double value) { return doctest::Approx(value).epsilon(5e-5); }
+auto printed(double value) { return approx(value).epsilon(5e-5); }
 
 TEST_CASE("GEMMs on an H100 cost what the form gives") {
   const Gpu gpu = worked_gpu("h100-sxm");
@@ -83,7 +86,7 @@ TEST_CASE("no way to cut a GEMM that is left before it is worked out would have 
         CAPTURE(k);
         const double best =
             seconds_of_the_best_cut(gpu, static_cast<double>(m), static_cast<double>(n), static_cast<double>(k));
-        CHECK(micros(gpu, m, n, k) == doctest::Approx(1e6 * best).epsilon(1e-13));
+        CHECK(micros(gpu, m, n, k) == approx(1e6 * best).epsilon(1e-13));
       }
     }
   }
@@ -99,9 +102,9 @@ TEST_CASE("the outputs of a tile cost by their area, and are written in 16 bits"
   p.tile = Seconds(1e-3);  // rules all else
   p.row_tiles = {RowTiles::Choice::own_rows, 256, 256, 1};
   // 108 tiles of 256 x 64, the cheapest of that height: one wave, the area of one of 128 x 128.
-  CHECK(micros(gpu, 256, 108 * 64, 64) == doctest::Approx(1000).epsilon(1e-3));
+  CHECK(micros(gpu, 256, 108 * 64, 64) == approx(1000).epsilon(1e-3));
   // Twice as many of them, or as many of 256 x 128.
-  CHECK(micros(gpu, 256, 216 * 64, 64) == doctest::Approx(2000).epsilon(1e-3));
+  CHECK(micros(gpu, 256, 216 * 64, 64) == approx(2000).epsilon(1e-3));
   const Gpu narrow = worked_gpu("h100-sxm");
   const models::Format fp8 = models::format_named("fp8").value();
   CHECK(gemm_cost(narrow, narrow.gemm, {100, 200, 300, fp8, fp8}).bytes ==
@@ -157,7 +160,7 @@ TEST_CASE("8-bit operands double the peak and halve the bytes") {
   CHECK(narrow.time.si() < 0.6 * wide.time.si());
   CHECK(narrow.time.si() > 0.5 * wide.time.si());
   CHECK(narrow.flops == wide.flops);
-  CHECK(narrow.bf16_flops.si() == doctest::Approx(wide.flops.si() / 2));
+  CHECK(narrow.bf16_flops.si() == approx(wide.flops.si() / 2));
 }
 
 TEST_CASE("4-bit weights with 16-bit activations read a quarter of the weights at the 16-bit peak") {
@@ -165,7 +168,7 @@ TEST_CASE("4-bit weights with 16-bit activations read a quarter of the weights a
   const models::Format int4{"int4", 0.5, 128, 2};
   CHECK(gpu.peak(int4, {}) == *gpu.peak_bf16);
   const KernelCost cost = gemm_cost(gpu, gpu.gemm, {1, 4096, 4096, int4, {}});
-  CHECK(cost.bytes.si() == doctest::Approx(4096.0 * 4096 * (0.5 + 2.0 / 128) + 2 * 4096 * 2));
+  CHECK(cost.bytes.si() == approx(4096.0 * 4096 * (0.5 + 2.0 / 128) + 2 * 4096 * 2));
 }
 
 TEST_CASE("a grouped GEMM takes the time of its rank, and the joules of one on average") {
@@ -185,10 +188,10 @@ TEST_CASE("a grouped GEMM takes the time of its rank, and the joules of one on a
        {std::pair(shared.flops.si(), own.flops.si()), std::pair(shared.bytes.si(), own.bytes.si()),
         std::pair(shared.expert_bytes.si(), own.expert_bytes.si()), std::pair(shared.padding.si(), own.padding.si())}) {
     CHECK(whole > 0);
-    CHECK(2 * half == Approx(whole));
+    CHECK(2 * half == approx(whole));
   }
   CHECK(load_of(fullest).flops == 2 * average_load_of(fullest).flops);
-  CHECK(load_of(fullest).bytes == Approx(2 * average_load_of(fullest).bytes));
+  CHECK(load_of(fullest).bytes == approx(2 * average_load_of(fullest).bytes));
 }
 
 TEST_CASE("each format computes at the peak of its own units") {
@@ -210,8 +213,8 @@ TEST_CASE("a grouped GEMM reads the weights of the touched experts and pads each
   const Gpu gpu = worked_gpu("h100-sxm");
   models::GroupedGemm grouped{256, 64, 128, 1536, 2048, {}, {}};
   const KernelCost some = grouped_gemm_cost(gpu, gpu.grouped_gemm(), grouped);
-  CHECK(some.bytes.si() == doctest::Approx(64.0 * 1536 * 2048 * 2 + 256 * (1536 + 2048) * 2));
-  CHECK(some.flops.si() == doctest::Approx(2.0 * 256 * 1536 * 2048));
+  CHECK(some.bytes.si() == approx(64.0 * 1536 * 2048 * 2 + 256 * (1536 + 2048) * 2));
+  CHECK(some.flops.si() == approx(2.0 * 256 * 1536 * 2048));
   grouped.experts_touched = 128;
   const KernelCost all = grouped_gemm_cost(gpu, gpu.grouped_gemm(), grouped);
   CHECK(all.time > 1.5 * some.time);
@@ -227,12 +230,12 @@ TEST_CASE("rows that routing deals out leave tiles half empty: 1.5 of 128 rows i
   const Seconds even = grouped_gemm_cost(gpu, p, grouped).time - p.launch;
   grouped.dealt = models::GroupedGemm::Dealt::at_random;
   const Seconds dealt = grouped_gemm_cost(gpu, p, grouped).time - p.launch;
-  CHECK(dealt / even == doctest::Approx(1.5).epsilon(0.05));
+  CHECK(dealt / even == approx(1.5).epsilon(0.05));
   // Rows by popularity, 64 to 256 of them and x^-1.5 to one another: 1 + 2 / sqrt(128.5 / 64) - 1 = 1.411 tiles of 128.
   grouped.dealt = models::GroupedGemm::Dealt::by_popularity;
   grouped.popularity = {1.5, 4};
   const Seconds popular = grouped_gemm_cost(gpu, p, grouped).time - p.launch;
-  CHECK(popular / even == doctest::Approx(1.411).epsilon(0.05));
+  CHECK(popular / even == approx(1.411).epsilon(0.05));
 }
 
 TEST_CASE("tiles of experts that were counted before are those that pricing counts, for every height") {
@@ -287,7 +290,7 @@ TEST_CASE("experts in tiles that their rows do not fill take as long as full one
   const auto seconds = [&](std::int64_t rows) {
     return grouped_gemm_cost(gpu, p, {rows, 128, 128, 4096, 4096, {}, {}}).time.si();
   };
-  CHECK(seconds(128 * 8) == doctest::Approx(seconds(128 * 64)).epsilon(0.01));
+  CHECK(seconds(128 * 8) == approx(seconds(128 * 64)).epsilon(0.01));
   CHECK(seconds(128 * 65) > 1.5 * seconds(128 * 64));
 }
 

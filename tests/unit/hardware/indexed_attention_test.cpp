@@ -3,11 +3,12 @@
 
 #include "hardware/index_load.hpp"
 #include "hardware_fixtures.hpp"
+#include "tests/support/approx.hpp"
 
 namespace llmscape::hardware::indexed_attention_test {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 IndexedAttentionParameters kernels() {
   IndexedAttentionParameters p;
@@ -59,8 +60,8 @@ TEST_CASE("scores of decodes are read at the memory's rate, and only long contex
   const auto seconds = [&](std::int64_t context) {
     return index_cost(gpu, kernels(), scores_of(64, context)).time.si();
   };
-  CHECK(seconds(2048) == Approx(64 * 2048 * 132 / bandwidth));
-  CHECK(seconds(8192) == Approx(64 * 8192 * 132 / bandwidth + 64 * 8192 * 4 / 1e12));
+  CHECK(seconds(2048) == approx(64 * 2048 * 132 / bandwidth));
+  CHECK(seconds(8192) == approx(64 * 8192 * 132 / bandwidth + 64 * 8192 * 4 / 1e12));
 }
 
 TEST_CASE("a chunk of one token waits for the block that walks all its keys") {
@@ -71,7 +72,7 @@ TEST_CASE("a chunk of one token waits for the block that walks all its keys") {
   // 128 rows of one multiprocessor: 2 x 128 x 128 x 131,072 FLOP at half of a 132nd of 1,979 Tflop/s.
   const double alone = 2.0 * 128 * 128 * 131'072 * 132 / (0.5 * gpu.peak_fp8->value.si());
   const double choosing = 4 * 131'072 / 1e12;
-  CHECK(index_cost(gpu, kernels(), one).time.si() == Approx(alone + choosing));
+  CHECK(index_cost(gpu, kernels(), one).time.si() == approx(alone + choosing));
 }
 
 TEST_CASE("heads are padded: one rank of eight takes as long as the whole of GLM-5, for an eighth of its work") {
@@ -80,7 +81,7 @@ TEST_CASE("heads are padded: one rank of eight takes as long as the whole of GLM
   const KernelCost whole = indexed_attention_cost(gpu, kernels(), decodes_of(512, 4096, 64));
   CHECK(rank.time.si() == whole.time.si());
   CHECK(8 * rank.flops.si() == whole.flops.si());
-  CHECK(rank.time.si() == Approx(2.0 * 64 * 1088 * 512 * 2048 / (0.5 * gpu.peak_bf16.value.si())));
+  CHECK(rank.time.si() == approx(2.0 * 64 * 1088 * 512 * 2048 / (0.5 * gpu.peak_bf16.value.si())));
 }
 
 TEST_CASE("attention does not grow beyond what is chosen; a kernel of every place does not shrink below it") {
@@ -90,7 +91,7 @@ TEST_CASE("attention does not grow beyond what is chosen; a kernel of every plac
     return indexed_attention_cost(gpu, p, decodes_of(256, context, 8)).time.si();
   };
   CHECK(seconds(65'536) == seconds(2048));
-  CHECK(seconds(1024) == Approx(seconds(2048) / 2));
+  CHECK(seconds(1024) == approx(seconds(2048) / 2));
   p.every_place = true;
   CHECK(seconds(1024) == seconds(2048));
 }
@@ -102,8 +103,8 @@ TEST_CASE("where a block computes a token, one token takes as long as many") {
   const auto seconds = [&](std::int64_t tokens) {
     return indexed_attention_cost(gpu, p, decodes_of(tokens, 4096, 8)).time.si();
   };
-  CHECK(seconds(1) == Approx(2.0 * 64 * 1088 * 2048 * 132 / (0.5 * gpu.peak_bf16.value.si())));
-  CHECK(seconds(100) == Approx(seconds(1)));
+  CHECK(seconds(1) == approx(2.0 * 64 * 1088 * 2048 * 132 / (0.5 * gpu.peak_bf16.value.si())));
+  CHECK(seconds(100) == approx(seconds(1)));
 }
 
 }  // namespace llmscape::hardware::indexed_attention_test

@@ -4,9 +4,12 @@
 #include "closed_form_cases.hpp"
 #include "hardware/decode_steps.hpp"
 #include "large_models.hpp"
+#include "tests/support/approx.hpp"
 
 #include <numeric>
 #include <vector>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware {
 namespace {
@@ -99,9 +102,9 @@ TEST_CASE("a step of decodes is its attention and what it has in common with oth
     CHECK(one.device == cost.device);
     CHECK(one.bound == cost.bound[static_cast<std::size_t>(OperatorFamily::decode_attention)]);
     CHECK((one.joules[0] + one.joules[1] + one.joules[2]).si() ==
-          doctest::Approx(cost.energy_by_family[static_cast<std::size_t>(OperatorFamily::decode_attention)].si()));
-    CHECK(one.arithmetic.si() == doctest::Approx(cost.busy[static_cast<std::size_t>(Resource::arithmetic)].si()));
-    CHECK(one.memory.si() == doctest::Approx(cost.busy[static_cast<std::size_t>(Resource::memory)].si()));
+          approx(cost.energy_by_family[static_cast<std::size_t>(OperatorFamily::decode_attention)].si()));
+    CHECK(one.arithmetic.si() == approx(cost.busy[static_cast<std::size_t>(Resource::arithmetic)].si()));
+    CHECK(one.memory.si() == approx(cost.busy[static_cast<std::size_t>(Resource::memory)].si()));
     CHECK(steps.at_most(own) * (1 + 1e-12) >= std::accumulate(cost.energy.begin(), cost.energy.end(), Joules()));
   }
 }

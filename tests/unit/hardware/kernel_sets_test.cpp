@@ -4,8 +4,11 @@
 #include "hardware_fixtures.hpp"
 #include "models/format.hpp"
 #include "models/operator_list.hpp"
+#include "tests/support/approx.hpp"
 
 #include <array>
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware::kernel_sets_test {
 namespace {
@@ -49,7 +52,7 @@ TEST_CASE("every set of every entry prices a step, never below the roofline, and
       CHECK(cost.device >= 0.9 * cost.bytes / *gpu.hbm_bandwidth);  // what stays in L2 is faster
       CHECK(cost.device >= cost.flops / *gpu.peak_bf16);
       CHECK(cost.device.si() != own.si());
-      CHECK(cost.device / own == doctest::Approx(1).epsilon(0.35));
+      CHECK(cost.device / own == approx(1).epsilon(0.35));
     }
   }
 }
@@ -96,7 +99,7 @@ TEST_CASE("which quantisations does an engine not launch? those behind norms and
   double saved = 0;
   for (const double width : {4096.0, 4096.0, 14336.0})
     saved += kernel.launch.si() + 32 * (3 * width + 4) / (kernel.efficiency * fused.hbm_bandwidth.value.si());
-  CHECK(elementwise(apart, "fp8") - elementwise(fused, "fp8") == doctest::Approx(32 * saved));
+  CHECK(elementwise(apart, "fp8") - elementwise(fused, "fp8") == approx(32 * saved));
   CHECK(elementwise(apart, "fp8_block") == elementwise(fused, "fp8_block"));
   CHECK(elementwise(apart, "bf16") == elementwise(fused, "bf16"));
   // vLLM and TensorRT-LLM fuse, SGLang does not.
@@ -128,17 +131,17 @@ TEST_CASE("a back end that vLLM takes on request changes its experts of mxfp4 al
     const auto seconds = [&](const Gpu& by) {
       return grouped_gemm_cost(by, by.grouped_gemm_of(work.weights, work.activations), work).time.si();
     };
-    CHECK(seconds(marlin) / seconds(gpu) == doctest::Approx(2).epsilon(0.3));
+    CHECK(seconds(marlin) / seconds(gpu) == approx(2).epsilon(0.3));
     work.rows = 64 * 4;
-    CHECK(seconds(marlin) / seconds(gpu) == doctest::Approx(1).epsilon(0.3));
+    CHECK(seconds(marlin) / seconds(gpu) == approx(1).epsilon(0.3));
   }
 }
 
 TEST_CASE("a B200's nvfp4 products: TensorRT-LLM's as timed, four times bf16's peak but not its time") {
   const Gpu gpu = catalog_gpu("b200");
   // Rows of ai-dynamo/aiconfigurator @ 095f58a, b200_sxm, TensorRT-LLM 1.3.0rc20.
-  CHECK(product(gpu, "tensorrt_llm", "nvfp4", 1281, 51200, 16384) == doctest::Approx(549.7e-6).epsilon(0.15));
-  CHECK(product(gpu, "tensorrt_llm", "nvfp4", 16, 65536, 8192) == doctest::Approx(66.8e-6).epsilon(0.15));
+  CHECK(product(gpu, "tensorrt_llm", "nvfp4", 1281, 51200, 16384) == approx(549.7e-6).epsilon(0.15));
+  CHECK(product(gpu, "tensorrt_llm", "nvfp4", 16, 65536, 8192) == approx(66.8e-6).epsilon(0.15));
   // By hand: 2 x 4096 x 8192 x 8192 FLOP at 9 Pflop/s are 61.1 us, at bf16's 2.25 244.3 us.
   const double narrow = product(gpu, "vllm", "nvfp4", 4096, 8192, 8192);
   CHECK(narrow > 61.1e-6);

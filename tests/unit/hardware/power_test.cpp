@@ -4,11 +4,12 @@
 #include "closed_form_cases.hpp"
 #include "hardware/cpu.hpp"
 #include "hardware/roofline.hpp"
+#include "tests/support/approx.hpp"
 
 namespace llmscape::hardware {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 Seconds family(const StepCost& cost, OperatorFamily f) { return cost.by_family[static_cast<std::size_t>(f)]; }
 
@@ -30,9 +31,9 @@ void check_cap(D device, const models::Batch& batch, double clock) {
   device.power_limit = total_energy(at_clock) / at_clock.device + *device.idle;
   const engine::EngineCost capped = step(device, llama_8b(), batch);
   CHECK(joules(device, capped) < joules(device, free));
-  CHECK(joules(device, capped) == Approx(joules(device, at_clock)).epsilon(0.01));
-  CHECK(capped.device.si() == Approx(at_clock.device.si()).epsilon(0.01));
-  CHECK(total_time(capped).si() == Approx((capped.device + capped.host).si()));
+  CHECK(joules(device, capped) == approx(joules(device, at_clock)).epsilon(0.01));
+  CHECK(capped.device.si() == approx(at_clock.device.si()).epsilon(0.01));
+  CHECK(total_time(capped).si() == approx((capped.device + capped.host).si()));
 }
 
 TEST_CASE("does a power cap save joules? it takes those of the clock whose power is the cap, and never more") {
@@ -53,7 +54,7 @@ TEST_CASE("where traffic alone exceeds the cap a step lasts joules / headroom") 
   device.power_limit = *device.idle + headroom;
   const engine::EngineCost capped = step(device, llama_8b(), decodes.batch);
   CHECK(total_energy(capped) == total_energy(free));
-  CHECK(capped.device.si() == Approx((total_energy(free) / headroom).si()));
+  CHECK(capped.device.si() == approx((total_energy(free) / headroom).si()));
 }
 
 TEST_CASE("the mean power of a capped step, idle power included, is the cap, on one device or two") {
@@ -62,7 +63,7 @@ TEST_CASE("the mean power of a capped step, idle power included, is the cap, on 
   const Decodes decodes(64, 2048);
   for (const int devices : {1, 2}) {
     const engine::EngineCost capped = step(gpu, llama_8b(), decodes.batch, devices);
-    CHECK((total_energy(capped) / capped.device + devices * *gpu.idle).si() == Approx(devices * 200.0));
+    CHECK((total_energy(capped) / capped.device + devices * *gpu.idle).si() == approx(devices * 200.0));
   }
 }
 
@@ -76,8 +77,8 @@ TEST_CASE("a cap that a step does not reach costs nothing") {
 
 TEST_CASE("an operation takes the square of the voltage, which falls with the clock to 0.7") {
   CHECK(energy_of_operation(1) == 1);
-  CHECK(energy_of_operation(0.8) == Approx(0.64));
-  CHECK(energy_of_operation(0.5) == Approx(0.49));
+  CHECK(energy_of_operation(0.8) == approx(0.64));
+  CHECK(energy_of_operation(0.5) == approx(0.49));
 }
 
 TEST_CASE("a lowered clock stretches arithmetic in proportion, leaves memory alone, and saves energy of work") {
@@ -89,9 +90,9 @@ TEST_CASE("a lowered clock stretches arithmetic in proportion, leaves memory alo
   const engine::EngineCost before = step(device, llama_8b(), prompt.batch),
                            after = step(slow, llama_8b(), prompt.batch);
   CHECK(family(after, OperatorFamily::prefill_attention).si() ==
-        Approx(family(before, OperatorFamily::prefill_attention).si() / 0.8));
+        approx(family(before, OperatorFamily::prefill_attention).si() / 0.8));
   CHECK(family(after, OperatorFamily::elementwise) == family(before, OperatorFamily::elementwise));
-  CHECK(energy(after, EnergyComponent::compute).si() == Approx(0.64 * energy(before, EnergyComponent::compute).si()));
+  CHECK(energy(after, EnergyComponent::compute).si() == approx(0.64 * energy(before, EnergyComponent::compute).si()));
   CHECK(energy(after, EnergyComponent::memory) == energy(before, EnergyComponent::memory));
 
   Gpu gpu = worked_gpu("h100-sxm");
@@ -100,7 +101,7 @@ TEST_CASE("a lowered clock stretches arithmetic in proportion, leaves memory alo
   const engine::EngineCost clocked = step(gpu, llama_8b(), prompt.batch);
   CHECK(clocked.device > 1.1 * full.device);
   CHECK(clocked.device < full.device / 0.8);
-  CHECK(energy(clocked, EnergyComponent::compute).si() == Approx(0.64 * energy(full, EnergyComponent::compute).si()));
+  CHECK(energy(clocked, EnergyComponent::compute).si() == approx(0.64 * energy(full, EnergyComponent::compute).si()));
 }
 
 TEST_CASE(
@@ -109,8 +110,8 @@ TEST_CASE(
   const Decodes decodes(16, 1024);
   const engine::EngineCost one = step(device, llama_8b(), decodes.batch),
                            two = step(device, llama_8b(), decodes.batch, 2);
-  CHECK(busy(one, Resource::arithmetic).si() == Approx(one.flops / *device.peak_bf16 / Seconds(1)));
-  CHECK(busy(one, Resource::memory).si() == Approx(one.bytes / *device.memory_bandwidth / Seconds(1)));
+  CHECK(busy(one, Resource::arithmetic).si() == approx(one.flops / *device.peak_bf16 / Seconds(1)));
+  CHECK(busy(one, Resource::memory).si() == approx(one.bytes / *device.memory_bandwidth / Seconds(1)));
   CHECK(busy(one, Resource::links) == Seconds());
   CHECK(busy(two, Resource::links) == family(two, OperatorFamily::collective));
 
@@ -121,15 +122,15 @@ TEST_CASE(
   // All products of the layers at twice the peak, attention at that of bf16.
   constexpr double kLinears = 2 * 4096 * 6979321856.0;
   CHECK((busy(wide, Resource::arithmetic) - busy(quick, Resource::arithmetic)).si() ==
-        Approx(kLinears / 2 / 989.5e12).epsilon(1e-3));
+        approx(kLinears / 2 / 989.5e12).epsilon(1e-3));
 }
 
 TEST_CASE("a processor's parts are measured against the rates of its GEMMs") {
   const auto cpu = catalogued<Cpu>("cpu-epyc-vm");
   const Decodes decodes(4, 256);
   const engine::EngineCost cost = step(cpu, llama_1b(), decodes.batch);
-  CHECK(busy(cost, Resource::arithmetic).si() == Approx(cost.flops.si() / 116.7e9));
-  CHECK(busy(cost, Resource::memory).si() == Approx(cost.bytes.si() / 23.94e9));
+  CHECK(busy(cost, Resource::arithmetic).si() == approx(cost.flops.si() / 116.7e9));
+  CHECK(busy(cost, Resource::memory).si() == approx(cost.bytes.si() / 23.94e9));
 }
 
 }  // namespace

@@ -5,11 +5,12 @@
 #include <doctest/doctest.h>
 
 #include "closed_form_cases.hpp"
+#include "tests/support/approx.hpp"
 
 namespace llmscape::hardware {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 std::shared_ptr<const Device> device_of(const std::string& prompts, Diagnostics& diagnostics) {
   const std::string yaml = "{kind: profile, name: p, model: llama-3.1-8b, prompts: " + prompts +
@@ -32,22 +33,22 @@ std::shared_ptr<const Device> profiled() {
 TEST_CASE("a prompt takes the time between its neighbours, and its chunks add up to it") {
   const auto device = profiled();
   const auto steps = device->bind(llama_8b(), {}, {});
-  CHECK(steps->step(Prompt(2000).batch).device.si() == Approx(1.5));
-  CHECK(steps->step(Prompt(3000).batch).device.si() == Approx(2));
+  CHECK(steps->step(Prompt(2000).batch).device.si() == approx(1.5));
+  CHECK(steps->step(Prompt(3000).batch).device.si() == approx(2));
   const Seconds first = steps->step(Prompt(1500).batch).device, second = steps->step(Prompt(3500, 1500).batch).device;
-  CHECK((first + second).si() == Approx(4));
+  CHECK((first + second).si() == approx(4));
   CHECK(steps->range_warnings().empty());
-  CHECK(as_profile(*device)->kv_bytes().at(2000) == Approx(140e6));
+  CHECK(as_profile(*device)->kv_bytes().at(2000) == approx(140e6));
 }
 
 TEST_CASE("all decodes take the time of a token; the energy is that above the idle device") {
   const auto steps = profiled()->bind(llama_8b(), {}, {});
   const Decodes one(1, 5000), all(20, 90000);
-  CHECK(steps->step(one.batch).device.si() == Approx(0.025));
+  CHECK(steps->step(one.batch).device.si() == approx(0.025));
   const StepCost cost = steps->step(all.batch);
-  CHECK(cost.device.si() == Approx(0.025));
-  CHECK(total_energy(cost).si() == Approx(1000 * 0.025));
-  CHECK(total_time(cost).si() == Approx(0.025));
+  CHECK(cost.device.si() == approx(0.025));
+  CHECK(total_energy(cost).si() == approx(1000 * 0.025));
+  CHECK(total_time(cost).si() == approx(0.025));
   CHECK(cost.extrapolated == Seconds());
 }
 
@@ -56,20 +57,20 @@ TEST_CASE("below a steep profile times and bytes fall in proportion to the lengt
   const auto device =
       device_of("[{tokens: 1000, time: 1 s, kv: 100 MB}, {tokens: 2000, time: 3 s, kv: 300 MB}]", diagnostics);
   REQUIRE_MESSAGE(device, diagnostics.text(false));
-  CHECK(as_profile(*device)->seconds().at(600) == Approx(0.6));
-  CHECK(as_profile(*device)->seconds().at(100) == Approx(0.1));
-  CHECK(as_profile(*device)->kv_bytes().at(100) == Approx(10e6));
+  CHECK(as_profile(*device)->seconds().at(600) == approx(0.6));
+  CHECK(as_profile(*device)->seconds().at(100) == approx(0.1));
+  CHECK(as_profile(*device)->kv_bytes().at(100) == approx(10e6));
 }
 
 TEST_CASE("what leaves the profile is extrapolated, counted and said") {
   const auto steps = profiled()->bind(llama_8b(), {}, {});
   const StepCost longer = steps->step(Prompt(9000).batch);
-  CHECK(longer.device.si() == Approx(8));
+  CHECK(longer.device.si() == approx(8));
   CHECK(longer.extrapolated == longer.device);
-  CHECK(steps->step(Prompt(500).batch).device.si() == Approx(0.75));
+  CHECK(steps->step(Prompt(500).batch).device.si() == approx(0.75));
   const Decodes crowd(30, 5000);
   const StepCost slower = steps->step(crowd.batch);
-  CHECK(slower.device.si() == Approx(0.025 * 1.5));
+  CHECK(slower.device.si() == approx(0.025 * 1.5));
   CHECK(slower.extrapolated == slower.device);
   REQUIRE(steps->range_warnings().size() == 2);
   CHECK(steps->range_warnings()[0].find("from 1000 to 7000 tokens: a prompt of 9000") != std::string::npos);

@@ -7,9 +7,11 @@
 
 #include "base/catalog.hpp"
 #include "hardware/retrieval/retrieval.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::hardware;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -77,9 +79,9 @@ TEST_CASE("a graph index takes a hop for each candidate and layer, M comparisons
   // ln(n) / ln(M) = 10 layers.
   const auto index = index_of("{kind: hnsw, vectors: 1_048_576, dimension: 100, links: 4, ef_search: 90}");
   const double hops = 90 + 10;
-  CHECK(index->search().dependent == doctest::Approx(hops).epsilon(1e-12));
-  CHECK(index->search().vector.si() == doctest::Approx(hops * 4 * 2 * 100).epsilon(1e-12));
-  CHECK(index->search().bytes.si() == doctest::Approx(hops * (4 * 400 + 8 * 4)).epsilon(1e-12));
+  CHECK(index->search().dependent == approx(hops).epsilon(1e-12));
+  CHECK(index->search().vector.si() == approx(hops * 4 * 2 * 100).epsilon(1e-12));
+  CHECK(index->search().bytes.si() == approx(hops * (4 * 400 + 8 * 4)).epsilon(1e-12));
   CHECK(index->memory() == Bytes(1'048'576.0 * (400 + 32)));
 }
 
@@ -93,33 +95,33 @@ TEST_CASE("work takes the longer of computing and streaming, and a latency for e
   QueryWork work;
   work.vector = Flops(1e6);  // 1 ms on a core
   work.bytes = Bytes(1e6);   // 0.5 ms
-  CHECK(host.time(work).si() == doctest::Approx(1e-3).epsilon(1e-12));
+  CHECK(host.time(work).si() == approx(1e-3).epsilon(1e-12));
   work.bytes = Bytes(8e6);  // 4 ms
   work.dependent = 1000;    // 0.1 ms
-  CHECK(host.time(work).si() == doctest::Approx(4.1e-3).epsilon(1e-12));
+  CHECK(host.time(work).si() == approx(4.1e-3).epsilon(1e-12));
   work.look_ups = 5e6;  // 5 ms beside the 1 ms of distances
-  CHECK(host.time(work).si() == doctest::Approx(6.1e-3).epsilon(1e-12));
+  CHECK(host.time(work).si() == approx(6.1e-3).epsilon(1e-12));
 }
 
 TEST_CASE("narrow encoders run on the matrix units, if the host has them") {
   RetrievalHost host = small_host();
   const QueryWork work = Embedding{1e6, "bf16"}.encode(10);
-  CHECK(host.time(work).si() == doctest::Approx(20e-3).epsilon(1e-12));
+  CHECK(host.time(work).si() == approx(20e-3).epsilon(1e-12));
   host.matrix_peak.emplace().value = FlopsPerSecond(32e9);
-  CHECK(host.time(work).si() == doctest::Approx(2.5e-3).epsilon(1e-12));
-  CHECK(host.time(Embedding{1e6, "fp32"}.encode(10)).si() == doctest::Approx(20e-3).epsilon(1e-12));
+  CHECK(host.time(work).si() == approx(2.5e-3).epsilon(1e-12));
+  CHECK(host.time(Embedding{1e6, "fp32"}.encode(10)).si() == approx(20e-3).epsilon(1e-12));
 }
 
 TEST_CASE("a query takes the fixed time, then encodes, then searches; what it draws is its bytes over that time") {
   Retrieval retrieval;
   retrieval.host = small_host();
   retrieval.index = index_of("{kind: flat, vectors: 10_000, dimension: 100}");  // 4 MB: 2 ms; 2 Mflop: 2 ms
-  CHECK(retrieval.query(10).time.si() == doctest::Approx(3e-3).epsilon(1e-12));
-  CHECK(retrieval.query(10).bandwidth.si() == doctest::Approx(4e6 / 3e-3).epsilon(1e-12));
+  CHECK(retrieval.query(10).time.si() == approx(3e-3).epsilon(1e-12));
+  CHECK(retrieval.query(10).bandwidth.si() == approx(4e6 / 3e-3).epsilon(1e-12));
   retrieval.embedding = Embedding{1e6, "fp32"};  // 4 MB: 2 ms; 20 Mflop: 20 ms
-  CHECK(retrieval.query(10).time.si() == doctest::Approx(23e-3).epsilon(1e-12));
-  CHECK(retrieval.query(10).bandwidth.si() == doctest::Approx(8e6 / 23e-3).epsilon(1e-12));
-  CHECK(retrieval.query(20).time.si() == doctest::Approx(43e-3).epsilon(1e-12));
+  CHECK(retrieval.query(10).time.si() == approx(23e-3).epsilon(1e-12));
+  CHECK(retrieval.query(10).bandwidth.si() == approx(8e6 / 23e-3).epsilon(1e-12));
+  CHECK(retrieval.query(20).time.si() == approx(43e-3).epsilon(1e-12));
 }
 
 TEST_CASE("a search of more probes, more vectors or wider vectors is never faster") {
@@ -153,5 +155,5 @@ TEST_CASE("every host of the catalogue is read, and says where each value comes 
   CHECK(host.capacity.source != "");
   CHECK(host.memory_bandwidth.source != "");
   // 2 sockets x 8 channels x 8 B x 4.8 GT/s.
-  CHECK(host.memory_bandwidth.value.si() == doctest::Approx(2 * 8 * 8 * 4.8e9).epsilon(0.001));
+  CHECK(host.memory_bandwidth.value.si() == approx(2 * 8 * 8 * 4.8e9).epsilon(0.001));
 }

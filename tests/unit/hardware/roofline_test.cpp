@@ -2,6 +2,7 @@
 // Devices that are known by their data sheet or by a published speed.
 #include "hardware/roofline.hpp"
 #include "closed_form_cases.hpp"
+#include "tests/support/approx.hpp"
 
 #include <array>
 #include <numeric>
@@ -9,7 +10,7 @@
 namespace llmscape::hardware {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 models::ModelSpec llama_3b_w4a16() {
   models::ModelSpec model = llama("llama-3.2-3b", 28, 3072, 24, 8, 128, 8192, true);
@@ -45,11 +46,11 @@ TEST_CASE("neural processors meet the figures that they were set from, and predi
   for (const Published& published : kPublished) {
     CAPTURE(published.device);
     const auto device = catalog_device(published.device);
-    CHECK(first_token(*device, 128) == Approx(published.first).epsilon(0.03));
+    CHECK(first_token(*device, 128) == approx(published.first).epsilon(0.03));
     const auto decode = step(*device, llama_3b_w4a16(), Decodes(1, 64).batch);
-    CHECK(1 / (decode.device + decode.host).si() == Approx(published.rate).epsilon(0.03));
+    CHECK(1 / (decode.device + decode.host).si() == approx(published.rate).epsilon(0.03));
     // Their attention pays for the whole context in every chunk, which is not in the figures above.
-    CHECK(first_token(*device, 4096) == Approx(published.last).epsilon(0.05));
+    CHECK(first_token(*device, 4096) == approx(published.last).epsilon(0.05));
   }
 }
 
@@ -59,7 +60,7 @@ TEST_CASE("a model that a neural processor was not set from is met within its st
   small.precision.kv = kInt8;
   const auto decode = step(*catalog_device("snapdragon-8-elite"), small, Decodes(1, 64).batch);
   // Llama-3.2-1B w4a16, quic/ai-hub-models @ 33c3d03: 53.64 tokens per second
-  CHECK(1 / (decode.device + decode.host).si() == Approx(53.64).epsilon(0.15));
+  CHECK(1 / (decode.device + decode.host).si() == approx(53.64).epsilon(0.15));
 }
 
 TEST_CASE("two AMX processors decode an 8B model at the speed of their memory") {
@@ -86,13 +87,13 @@ TEST_CASE("a roofline is bound by memory in a decode and by arithmetic in a long
   const Decodes decodes(1, 1024);
   const auto decode = step(device, model, decodes.batch);
   const double streamed = decode.bytes / (*device.memory_efficiency * *device.memory_bandwidth) / Seconds(1);
-  CHECK(decode.device.si() == Approx(streamed).epsilon(0.01));
+  CHECK(decode.device.si() == approx(streamed).epsilon(0.01));
 
   const Prompt prompt(8192);
   const auto prefill = step(device, model, prompt.batch);
   const double computed = prefill.by_family[0].si();
   constexpr double kLinears = 2 * 8192 * 6979321856.0;  // weights of the layers, not of embedding and head
-  CHECK(computed == Approx(kLinears / (*device.compute_efficiency * device.peak_bf16.value.si())).epsilon(0.02));
+  CHECK(computed == approx(kLinears / (*device.compute_efficiency * device.peak_bf16.value.si())).epsilon(0.02));
 }
 
 TEST_CASE("twice the bandwidth halves a decode, eight devices share it, and one without links works alone") {
@@ -102,11 +103,11 @@ TEST_CASE("twice the bandwidth halves a decode, eight devices share it, and one 
   const Seconds one = step(device, llama_8b(), decodes.batch).device;
   auto twice = device;
   twice.memory_bandwidth.value = 2 * twice.memory_bandwidth.value;
-  CHECK(step(twice, llama_8b(), decodes.batch).device / one == Approx(0.5).epsilon(0.01));
+  CHECK(step(twice, llama_8b(), decodes.batch).device / one == approx(0.5).epsilon(0.01));
   const auto eight = step(device, llama_8b(), decodes.batch, 8);
   const Seconds moved = eight.by_family[static_cast<std::size_t>(OperatorFamily::collective)];
   CHECK(moved > Seconds());
-  CHECK((eight.device - moved) / one == Approx(1.0 / 8).epsilon(0.05));
+  CHECK((eight.device - moved) / one == approx(1.0 / 8).epsilon(0.05));
 
   CHECK(device.bind(llama_8b(), {}, {})->range_warnings() ==
         std::vector<std::string>{"accuracy of gaudi3: " + device.accuracy});

@@ -4,13 +4,14 @@
 #include "closed_form_cases.hpp"
 #include "hardware/collectives.hpp"
 #include "hardware/gpu/carried_spread.hpp"
+#include "tests/support/approx.hpp"
 
 #include <cmath>
 
 namespace llmscape::hardware {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 using Kind = models::Collective::Kind;
 
 // The catalogue's GPU with these values laid over its description, as `--set` or a scenario do.
@@ -35,18 +36,18 @@ TEST_CASE("what does half the NVLink do to an all-reduce? its bandwidth term dou
   // correction of -2.2 % at 64 MiB, where 324.53 us were measured in 16 bits.
   const double x = 117440512, by = std::exp(-0.022);
   const double fixed = by * 15.37, streamed = by * x / 493.7e9 * 1e6, root = by * 7.238e-3 * std::sqrt(x);
-  CHECK(all_reduce_us(with_overrides("h100-sxm", {}), 64) == Approx(fixed + streamed + root));
-  CHECK(all_reduce_us(with_overrides("h100-sxm", {}), 64) == Approx(324.53).epsilon(1e-3));
+  CHECK(all_reduce_us(with_overrides("h100-sxm", {}), 64) == approx(fixed + streamed + root));
+  CHECK(all_reduce_us(with_overrides("h100-sxm", {}), 64) == approx(324.53).epsilon(1e-3));
   const Gpu half = with_overrides("h100-sxm", {"links.bandwidth=225 GB/s"});
-  CHECK(all_reduce_us(half, 64) == Approx(fixed + 2 * streamed + std::sqrt(2) * root));
-  CHECK(all_reduce_us(half, 64) == Approx(588.95).epsilon(1e-4));
+  CHECK(all_reduce_us(half, 64) == approx(fixed + 2 * streamed + std::sqrt(2) * root));
+  CHECK(all_reduce_us(half, 64) == approx(588.95).epsilon(1e-4));
 }
 
 TEST_CASE("what do links of twice the latency do? fitted latencies double, bandwidths stay") {
   const Gpu slow = with_overrides("h100-sxm", {"links.latency=5 us"});
   const double x = 117440512;
   const double form = 2 * 15.37 + x / 493.7e9 * 1e6 + std::sqrt(2) * 7.238e-3 * std::sqrt(x);
-  CHECK(all_reduce_us(slow, 64) == Approx(std::exp(-0.022) * form));
+  CHECK(all_reduce_us(slow, 64) == approx(std::exp(-0.022) * form));
 }
 
 TEST_CASE("links count on every GPU that has measured collectives") {
@@ -62,7 +63,7 @@ TEST_CASE("links count on every GPU that has measured collectives") {
 
 TEST_CASE("what does twice the memory bandwidth do to decode attention? the time above its launch halves") {
   const Gpu once = with_overrides("h100-sxm", {}), twice = with_overrides("h100-sxm", {"hbm_bandwidth=6.7 TB/s"});
-  CHECK(twice.decode_attention.cta_bandwidth.si() == Approx(2 * once.decode_attention.cta_bandwidth.si()));
+  CHECK(twice.decode_attention.cta_bandwidth.si() == approx(2 * once.decode_attention.cta_bandwidth.si()));
   models::DecodeAttention shape;
   shape.heads = 32, shape.kv_heads = 8, shape.head_dim = 128, shape.sequences = 256;
   shape.attended = equal_contexts(256, 16384);
@@ -71,24 +72,24 @@ TEST_CASE("what does twice the memory bandwidth do to decode attention? the time
   p.correction.reset(), q.correction.reset();
   const Seconds before = decode_attention_cost(once, p, shape).time - p.launch;
   const Seconds after = decode_attention_cost(twice, q, shape).time - q.launch;
-  CHECK(before / after == Approx(2).epsilon(0.03));
+  CHECK(before / after == approx(2).epsilon(0.03));
 }
 
 TEST_CASE("what do twice the multiprocessors do? peaks and L2 double with them, the memory does not") {
   const Gpu once = with_overrides("h100-sxm", {}), twice = with_overrides("h100-sxm", {"multiprocessors=264"});
-  CHECK(twice.peak_bf16.value.si() == Approx(2 * 989.5e12));
+  CHECK(twice.peak_bf16.value.si() == approx(2 * 989.5e12));
   CHECK(twice.peak_bf16.tag == Tag::assumed);
-  CHECK(twice.gemm.l2_bandwidth.si() == Approx(2 * once.gemm.l2_bandwidth.si()));
+  CHECK(twice.gemm.l2_bandwidth.si() == approx(2 * once.gemm.l2_bandwidth.si()));
   CHECK(twice.hbm_bandwidth.value == once.hbm_bandwidth.value);
 }
 
 TEST_CASE("a fitted parameter that is stated itself wins over the figure, at its old value too") {
   const Gpu gpu = with_overrides("h100-sxm", {"hbm_bandwidth=6.7 TB/s", "gemm.cta_bandwidth=24.92 GB/s"});
-  CHECK(gpu.gemm.cta_bandwidth.si() == Approx(24.92e9));
-  CHECK(gpu.decode_attention.cta_bandwidth.si() == Approx(2 * 251.2e9));
+  CHECK(gpu.gemm.cta_bandwidth.si() == approx(24.92e9));
+  CHECK(gpu.decode_attention.cta_bandwidth.si() == approx(2 * 251.2e9));
   const Gpu peak = with_overrides("h100-sxm", {"multiprocessors=264", "peak_bf16=1000 Tflop/s"});
-  CHECK(peak.peak_bf16.value.si() == Approx(1000e12));
-  CHECK(peak.peak_fp8->value.si() == Approx(2 * 1979e12));
+  CHECK(peak.peak_bf16.value.si() == approx(1000e12));
+  CHECK(peak.peak_fp8->value.si() == approx(2 * 1979e12));
 }
 
 TEST_CASE("what is known of a chip that nobody timed? fits of another, and how far those were off on the next") {

@@ -7,6 +7,7 @@
 #include "models/token_plans/snapkv.hpp"
 #include "models/token_plans/streaming.hpp"
 #include "models/token_plans/swiftkv.hpp"
+#include "tests/support/approx.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +16,7 @@
 namespace llmscape::hardware::sparse_attention_test {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 template <class Plan>
 models::ModelSpec under(const Plan& plan) {
@@ -69,9 +70,9 @@ TEST_CASE("a sparse kernel takes its FLOPs at its efficiency, and streams querie
   const double flops = 32 * 128 * (4 * pairs + 2 * 64 * 10'000.0);
   // Keys and values read once and appended (read, written), queries in and outputs back, bf16.
   const double bytes = 3 * 10'000.0 * 8 * 2 * 128 * 2 + 10'000.0 * 32 * 2 * 128 * 2;
-  CHECK(cost.flops.si() == Approx(flops).epsilon(1e-12));
-  CHECK(cost.bytes.si() == Approx(bytes).epsilon(1e-12));
-  CHECK(cost.time.si() == Approx(flops / (0.2 * 989.5e12) + bytes / (0.5 * 3.35e12)).epsilon(1e-3));
+  CHECK(cost.flops.si() == approx(flops).epsilon(1e-12));
+  CHECK(cost.bytes.si() == approx(bytes).epsilon(1e-12));
+  CHECK(cost.time.si() == approx(flops / (0.2 * 989.5e12) + bytes / (0.5 * 3.35e12)).epsilon(1e-3));
 }
 
 TEST_CASE("half of the layers as keys and values only: half of a prompt's FLOPs, as the layers' shapes say") {
@@ -80,7 +81,7 @@ TEST_CASE("half of the layers as keys and values only: half of a prompt's FLOPs,
   const double linear = 2 * (2 * d * d + 2 * d * kv + 3 * d * ff), attention = 2 * d * (n + 1), projection = 4 * d * kv;
   const double whole = prompt_step(gpu, llama_8b(), 8192).flops.si();
   const double half = prompt_step(gpu, under(models::SwiftKv{}), 8192).flops.si();
-  CHECK(half / whole == Approx(0.5 + 0.5 * projection / (linear + attention)).epsilon(1e-3));
+  CHECK(half / whole == approx(0.5 + 0.5 * projection / (linear + attention)).epsilon(1e-3));
   CHECK(prompt_step(gpu, under(models::SwiftKv{}), 8192).device < 0.55 * prompt_step(gpu, llama_8b(), 8192).device);
 }
 
@@ -92,7 +93,7 @@ TEST_CASE("decodes are priced the same with swiftkv and without") {
   batch.attended = attended;
   const StepCost plain = gpu.bind(llama_8b(), {}, {})->step(batch);
   const StepCost swift = gpu.bind(under(models::SwiftKv{}), {}, {})->step(batch);
-  CHECK(swift.device.si() == Approx(plain.device.si()).epsilon(1e-12));
+  CHECK(swift.device.si() == approx(plain.device.si()).epsilon(1e-12));
 }
 
 TEST_CASE("contexts within sinks and window cost what full attention costs, to the byte") {
@@ -150,12 +151,12 @@ TEST_CASE("rooflines and CPUs honour what a plan leaves out") {
     const auto device = catalog_device(name);
     const StepCost whole = prompt_step(*device, llama_8b(), 32'768);
     const StepCost half = prompt_step(*device, under(models::SwiftKv{}), 32'768);
-    CHECK(half.flops.si() == Approx(0.512 * whole.flops.si()).epsilon(0.01));
+    CHECK(half.flops.si() == approx(0.512 * whole.flops.si()).epsilon(0.01));
     const StepCost sparse = prompt_step(*device, under(models::MInference{}), 32'768);
     // 4 x 4,096 x 32 FLOP a pair left out.
     const double left_out = models::causal_pairs(32'768, 0) - models::windowed_pairs(32'768, 0, 804 + 3182);
     const double scored = 64 * 32'768.0 / 2;
-    CHECK(whole.flops.si() - sparse.flops.si() == Approx(4 * 4096 * 32 * (left_out - scored)).epsilon(1e-9));
+    CHECK(whole.flops.si() - sparse.flops.si() == approx(4 * 4096 * 32 * (left_out - scored)).epsilon(1e-9));
   }
 }
 

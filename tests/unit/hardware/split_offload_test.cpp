@@ -3,11 +3,12 @@
 #include "hardware/split/attention_offload.hpp"
 #include "large_models.hpp"
 #include "split_cases.hpp"
+#include "tests/support/approx.hpp"
 
 namespace llmscape::hardware {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 AttentionOffload offload(std::shared_ptr<const Device> attention, std::shared_ptr<const Device> weights) {
   AttentionOffload device;
@@ -35,13 +36,13 @@ TEST_CASE("on devices that run operators one after the other, the split costs th
   const Prompt prompt(512, 256);
   for (const models::Batch* batch : {&decodes.batch, &prompt.batch}) {
     const engine::EngineCost whole = step(tpu, llama_1b(), *batch), cost = step(both, llama_1b(), *batch);
-    CHECK((cost.device - whole.device).si() == Approx(crossings_of_1b(batch->tokens()).si()).epsilon(1e-9));
-    CHECK(total_time(cost).si() == Approx((cost.device + cost.host).si()));
+    CHECK((cost.device - whole.device).si() == approx(crossings_of_1b(batch->tokens()).si()).epsilon(1e-9));
+    CHECK(total_time(cost).si() == approx((cost.device + cost.host).si()));
     CHECK(cost.host == whole.host);
     const auto memory = [](const StepCost& c) { return energy(c, EnergyComponent::memory).si(); };
     CHECK(memory(cost) >= memory(whole));
     CHECK(memory(cost) < 1.1 * memory(whole));  // activations of the projections count on both devices
-    CHECK(cost.flops.si() == Approx(whole.flops.si()).epsilon(0.01));
+    CHECK(cost.flops.si() == approx(whole.flops.si()).epsilon(0.01));
   }
 }
 
@@ -54,9 +55,9 @@ TEST_CASE("KV is read at the bandwidth of the one device, weights at that of the
   const engine::EngineCost cost = step(offload(shared(attention), shared(weights)), llama_8b(), decodes.batch);
   const double kv = 4 * 8193.0 * 131072 / 0.6e12, read = (32 * 218103808.0 + 4096.0 * 128256) * 2 / 1.2e12;
   const double crossed = 64 * 10e-6 + 4 * 32 * (2 * 4096 * 2 + 4096) / 1e9;
-  CHECK(cost.device.si() == Approx(kv + read + crossed).epsilon(1e-3));
-  CHECK(cost.by_family[static_cast<std::size_t>(OperatorFamily::decode_attention)].si() == Approx(kv).epsilon(1e-3));
-  CHECK(cost.by_family[static_cast<std::size_t>(OperatorFamily::collective)].si() == Approx(crossed).epsilon(1e-3));
+  CHECK(cost.device.si() == approx(kv + read + crossed).epsilon(1e-3));
+  CHECK(cost.by_family[static_cast<std::size_t>(OperatorFamily::decode_attention)].si() == approx(kv).epsilon(1e-3));
+  CHECK(cost.by_family[static_cast<std::size_t>(OperatorFamily::collective)].si() == approx(crossed).epsilon(1e-3));
 }
 
 TEST_CASE("the KV cache is as large as the attention's memory, weights take memory on the other device alone") {
@@ -65,14 +66,14 @@ TEST_CASE("the KV cache is as large as the attention's memory, weights take memo
   four.count = 4;
   const AttentionOffload device = offload(shared(socket), shared(four));
   CHECK(device.problems(llama_70b(), {}).empty());  // 141 GB on 4 x 64
-  CHECK(static_cast<double>(engine::stated_kv_tokens(device, llama_70b(), {})) == Approx(64e9 / 327680).epsilon(1e-3));
-  CHECK(device.memory().si() == Approx(5 * 64e9));
-  CHECK(device.idle_power().si() == Approx(5 * 200));
+  CHECK(static_cast<double>(engine::stated_kv_tokens(device, llama_70b(), {})) == approx(64e9 / 327680).epsilon(1e-3));
+  CHECK(device.memory().si() == approx(5 * 64e9));
+  CHECK(device.idle_power().si() == approx(5 * 200));
 
   const auto tpu = catalogued<Roofline>("tpu-v5e");
   const AttentionOffload reserved = offload(shared(tpu), shared(four));
   CHECK(static_cast<double>(engine::stated_kv_tokens(reserved, llama_70b(), {})) ==
-        Approx(0.9 * tpu.memory().si() / 327680).epsilon(1e-2));
+        approx(0.9 * tpu.memory().si() / 327680).epsilon(1e-2));
 }
 
 TEST_CASE("each part says what it cannot do") {
@@ -115,7 +116,7 @@ TEST_CASE("several tokens a decode are verified at once, and every device of the
       const engine::EngineCost cost = step(*device, model, decodes.batch);
       CHECK(cost.device > Seconds());
       CHECK(cost.device < Seconds(10));
-      CHECK(total_time(cost).si() == Approx((cost.device + cost.host).si()));
+      CHECK(total_time(cost).si() == approx((cost.device + cost.host).si()));
       CHECK(cost.flops > Flops());
     }
   }

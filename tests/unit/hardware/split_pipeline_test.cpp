@@ -6,11 +6,12 @@
 #include "large_models.hpp"
 #include "models/model_parts.hpp"
 #include "split_cases.hpp"
+#include "tests/support/approx.hpp"
 
 namespace llmscape::hardware {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 template <class D>
 PipelineSplit split(const D& first, std::int64_t first_layers, const D& second, std::int64_t second_layers) {
@@ -33,14 +34,14 @@ TEST_CASE("two equal halves take as long as the whole and one crossing, and draw
   for (const models::Batch* batch : {&decodes.batch, &prompt.batch}) {
     const engine::EngineCost whole = step(socket, llama_1b(), *batch), both = step(halves, llama_1b(), *batch);
     const auto crossed = static_cast<double>(batch->tokens() * 2048 * 2);
-    CHECK(both.device.si() == Approx((whole.device + crossing(batch->tokens(), 2048)).si()).epsilon(1e-12));
-    CHECK(total_time(both).si() == Approx((both.device + both.host).si()));
-    CHECK(both.host.si() == Approx(whole.host.si()));
-    CHECK(total_energy(both).si() == Approx(total_energy(whole).si() + crossed * 8 * 10e-12));
-    CHECK(both.flops.si() == Approx(whole.flops.si()));
-    CHECK(both.bytes.si() == Approx(whole.bytes.si()));
-    CHECK(busy(both, Resource::memory).si() == Approx(busy(whole, Resource::memory).si()));
-    CHECK(busy(both, Resource::links).si() == Approx(crossed / 1e9));
+    CHECK(both.device.si() == approx((whole.device + crossing(batch->tokens(), 2048)).si()).epsilon(1e-12));
+    CHECK(total_time(both).si() == approx((both.device + both.host).si()));
+    CHECK(both.host.si() == approx(whole.host.si()));
+    CHECK(total_energy(both).si() == approx(total_energy(whole).si() + crossed * 8 * 10e-12));
+    CHECK(both.flops.si() == approx(whole.flops.si()));
+    CHECK(both.bytes.si() == approx(whole.bytes.si()));
+    CHECK(busy(both, Resource::memory).si() == approx(busy(whole, Resource::memory).si()));
+    CHECK(busy(both, Resource::links).si() == approx(crossed / 1e9));
   }
 }
 
@@ -76,7 +77,7 @@ TEST_CASE("a prompt that does not end computes no logits, whoever has the head")
   batch.chunks = chunks;
   const engine::EngineCost whole = step(socket, llama_1b(), batch),
                            both = step(split(socket, 8, socket, 8), llama_1b(), batch);
-  CHECK((both.device - whole.device).si() == Approx(crossing(512, 2048).si()).epsilon(1e-9));
+  CHECK((both.device - whole.device).si() == approx(crossing(512, 2048).si()).epsilon(1e-9));
 }
 
 TEST_CASE("20 layers at 1.2 TB/s, then 12 and the head at half of that: the sum of the parts") {
@@ -86,9 +87,9 @@ TEST_CASE("20 layers at 1.2 TB/s, then 12 and the head at half of that: the sum 
   const Decodes one(1, 1);
   const double layer = 2 * 218103808.0 / 1.2e12, head = 2 * 4096.0 * 128256 / 1.2e12;
   CHECK(step(split(fast, 20, slow, 12), llama_8b(), one.batch).device.si() ==
-        Approx(20 * layer + 2 * (12 * layer + head) + 10e-6 + 8192 / 1e9).epsilon(1e-4));
+        approx(20 * layer + 2 * (12 * layer + head) + 10e-6 + 8192 / 1e9).epsilon(1e-4));
   CHECK(step(split(slow, 20, fast, 12), llama_8b(), one.batch).device.si() ==
-        Approx(2 * 20 * layer + 12 * layer + head + 10e-6 + 8192 / 1e9).epsilon(1e-4));
+        approx(2 * 20 * layer + 12 * layer + head + 10e-6 + 8192 / 1e9).epsilon(1e-4));
 }
 
 TEST_CASE("a later stage reads what arrives as the first reads rows of the embedding: one small operator more") {
@@ -98,9 +99,9 @@ TEST_CASE("a later stage reads what arrives as the first reads rows of the embed
   const engine::EngineCost both = step(split(tpu, 4, tpu, 12), llama_1b(), decodes.batch);
   const Seconds input =
       *tpu.per_operator + Bytes(2.0 * 2 * 4 * 2048) / (*tpu.memory_efficiency * *tpu.memory_bandwidth);
-  CHECK((both.device - whole.device).si() == Approx((crossing(4, 2048) + input).si()).epsilon(1e-6));
+  CHECK((both.device - whole.device).si() == approx((crossing(4, 2048) + input).si()).epsilon(1e-6));
   CHECK(both.host == whole.host);  // hosts of stages work at the same time
-  CHECK(total_time(both).si() == Approx((both.device + both.host).si()));
+  CHECK(total_time(both).si() == approx((both.device + both.host).si()));
 }
 
 TEST_CASE("a stage without full attention gets the contexts of its own KV laws") {
@@ -116,7 +117,7 @@ TEST_CASE("a stage without full attention gets the contexts of its own KV laws")
   DataflowDevice socket = bare_socket();
   socket.tiers.sram.value = Bytes(1e6);  // a single layer would stay in it
   const engine::EngineCost whole = step(socket, model, batch), both = step(split(socket, 1, socket, 1), model, batch);
-  CHECK((both.device - whole.device).si() == Approx(crossing(4, 2048).si()).epsilon(1e-9));
+  CHECK((both.device - whole.device).si() == approx(crossing(4, 2048).si()).epsilon(1e-9));
 }
 
 TEST_CASE("the tightest stage says how many tokens of KV fit; memory and idle power are those of all devices") {
@@ -128,15 +129,15 @@ TEST_CASE("the tightest stage says how many tokens of KV fit; memory and idle po
   const double layer = 1711276032.0 + 4 * 8192, table = 2.0 * 8192 * 128256;
   const double first = (64e9 - 20 * layer - table) / (20 * 4096), second = (128e9 - 60 * layer - table) / (60 * 4096);
   CHECK(second < first);
-  CHECK(static_cast<double>(engine::stated_kv_tokens(device, llama_70b(), {})) == Approx(second).epsilon(1e-4));
-  CHECK(device.memory().si() == Approx(3 * 64e9));
-  CHECK(device.idle_power().si() == Approx(3 * 200));
+  CHECK(static_cast<double>(engine::stated_kv_tokens(device, llama_70b(), {})) == approx(second).epsilon(1e-4));
+  CHECK(device.memory().si() == approx(3 * 64e9));
+  CHECK(device.idle_power().si() == approx(3 * 200));
   CHECK(device.provenance()[static_cast<std::size_t>(OperatorFamily::collective)] == Tag::assumed);
 
   const auto tpu = catalogued<Roofline>("tpu-v5e");  // 16 GB, of which 0.9 are for weights and KV
   const double kv = 8 * 2 * 8 * 64 * 2, weights = 8 * 2 * (60817408.0 + 2 * 2048) + 2 * 2048.0 * 128256;
   CHECK(static_cast<double>(engine::stated_kv_tokens(split(tpu, 8, tpu, 8), llama_1b(), {})) ==
-        Approx((0.9 * tpu.memory().si() - weights) / kv).epsilon(1e-3));
+        approx((0.9 * tpu.memory().si() - weights) / kv).epsilon(1e-3));
 }
 
 TEST_CASE("stages must have all layers, hold their own, and leave memory for KV; the engine adds no parallelism") {
@@ -179,7 +180,7 @@ TEST_CASE("every device of the catalogue can be a stage") {
     const engine::EngineCost cost = step(device, model, decodes.batch);
     CHECK(cost.device > Seconds());
     CHECK(cost.device < Seconds(10));
-    CHECK(total_time(cost).si() == Approx((cost.device + cost.host).si()));
+    CHECK(total_time(cost).si() == approx((cost.device + cost.host).si()));
   }
 }
 

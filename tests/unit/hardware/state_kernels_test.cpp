@@ -2,11 +2,12 @@
 #include "hardware/gpu/state_kernels.hpp"
 
 #include "hardware_fixtures.hpp"
+#include "tests/support/approx.hpp"
 
 namespace llmscape::hardware::state_kernels_test {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 models::StateUpdate update_of(std::int64_t sequences, std::int64_t tokens, int key_heads, int heads, bool scan) {
   models::StateUpdate u;
@@ -29,9 +30,9 @@ double microseconds(const Gpu& gpu, const models::StateUpdate& u) {
 TEST_CASE("an H100's gated delta rule is near its measured rows") {
   const Gpu gpu = catalog_gpu("h100-sxm");
   // 1,024 decodes, 16 heads, 4,096 channels: 722.8 us, and their convolution at most what it streams.
-  CHECK(microseconds(gpu, update_of(1024, 1024, 8, 16, false)) == Approx(722.8 + 30).epsilon(0.03));
+  CHECK(microseconds(gpu, update_of(1024, 1024, 8, 16, false)) == approx(722.8 + 30).epsilon(0.03));
   // 4 prompts of 1,024 tokens, 4 heads: 58.7 us; 16 of them, 64 heads: 460.2 us, in 8 waves.
-  CHECK(microseconds(gpu, update_of(4, 4096, 4, 4, true)) == Approx(58.7 + 12).epsilon(0.1));
+  CHECK(microseconds(gpu, update_of(4, 4096, 4, 4, true)) == approx(58.7 + 12).epsilon(0.1));
   CHECK(microseconds(gpu, update_of(16, 16384, 16, 64, true)) > 460);
 }
 
@@ -44,7 +45,7 @@ TEST_CASE("decodes stream their states; a lone prompt takes as long with one hea
   CHECK(cost < 1.15 * streamed);
   const double one = microseconds(gpu, update_of(1, 8192, 1, 1, true)),
                many = microseconds(gpu, update_of(1, 8192, 32, 32, true));
-  CHECK(one / 8192 == Approx(0.0446).epsilon(0.1));  // 2.835 us for 64 tokens
+  CHECK(one / 8192 == approx(0.0446).epsilon(0.1));  // 2.835 us for 64 tokens
   CHECK(many < 2 * one);                             // of 32 times the work; the convolution before it streams
   CHECK(microseconds(gpu, update_of(2, 2 * 8192, 1, 1, true)) < 1.05 * one);
 }

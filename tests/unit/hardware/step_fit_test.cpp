@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "closed_form_cases.hpp"
+#include "tests/support/approx.hpp"
 
 namespace llmscape::hardware {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 const std::vector<std::int64_t> kLaws = {0};
 
@@ -55,8 +56,8 @@ TEST_CASE("steps that all took 1.3 of their price predict the held-out ones exac
   CHECK(fit.held_out.size() > steps.size() / 10);
   CHECK(fit.held_out.size() < steps.size() / 3);
   for (const HeldOutStep& step : fit.held_out) {
-    CHECK(step.priced == Approx(step.measured / 1.3));
-    if (step.trust == 1) CHECK(step.tabled == Approx(step.measured));
+    CHECK(step.priced == approx(step.measured / 1.3));
+    if (step.trust == 1) CHECK(step.tabled == approx(step.measured));
   }
 }
 
@@ -64,7 +65,7 @@ TEST_CASE("what decodes and prompts take of their prices is told apart") {
   const auto priced = processor();
   const auto steps = steps_of(*priced, [](const StepComposition& step) { return step.prompts > 0 ? 0.8 : 1.25; });
   for (const HeldOutStep& step : fit_steps(steps, *priced, kLaws).held_out)
-    if (step.trust == 1) CHECK(step.tabled == Approx(step.measured));
+    if (step.trust == 1) CHECK(step.tabled == approx(step.measured));
 }
 
 TEST_CASE("steps that are alike are one of the table, which knows how many they were") {
@@ -87,7 +88,7 @@ TEST_CASE("of alike steps the one with the median ratio counts: a disturbed one 
   for (std::size_t i = 0; i < steps.size(); i += 3) steps[i].time *= 5;
   const StepFit fit = fit_steps(steps, *priced, kLaws);
   for (const MeasuredStep& step : fit.steps)
-    CHECK(step.time / priced->step(ComposedBatch(step, kLaws).batch()).device == Approx(1.1));
+    CHECK(step.time / priced->step(ComposedBatch(step, kLaws).batch()).device == approx(1.1));
 }
 
 TEST_CASE("few steps, or steps that are all alike, make no table") {

@@ -9,11 +9,12 @@
 
 #include "closed_form_cases.hpp"
 #include "hardware/steps/step_correction.hpp"
+#include "tests/support/approx.hpp"
 
 namespace llmscape::hardware {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 constexpr std::int64_t kContext = 1000;  // of each decode
 
@@ -69,7 +70,7 @@ TEST_CASE("steps that took 1.3 of their price make steps like them take 1.3, and
   const StepsDevice device = measured({{4, 1.3}, {8, 1.3}, {16, 1.3}});
   for (const std::int64_t inside : {3, 4, 6, 8, 12, 16, 20}) {
     CAPTURE(inside);
-    CHECK(factor(device, Decodes(inside, kContext).batch) == Approx(1.3));
+    CHECK(factor(device, Decodes(inside, kContext).batch) == approx(1.3));
   }
   // 17 -> 129 is 2.9 doublings.
   CHECK(factor(device, Decodes(128, kContext).batch) == 1);
@@ -79,23 +80,23 @@ TEST_CASE("steps that took 1.3 of their price make steps like them take 1.3, and
 TEST_CASE("beyond its reach a ratio fades with the distance") {
   // 1 + 15 decodes are 3 doublings from 1 + 1: half way from the reach of 2 to twice that.
   const StepsDevice device = measured({{1, 1.3}}, 0.5, 2);
-  CHECK(factor(device, Decodes(7, kContext).batch) == Approx(1.3));
-  CHECK(factor(device, Decodes(15, kContext).batch) == Approx(std::sqrt(1.3)));
+  CHECK(factor(device, Decodes(7, kContext).batch) == approx(1.3));
+  CHECK(factor(device, Decodes(15, kContext).batch) == approx(std::sqrt(1.3)));
   CHECK(factor(device, Decodes(31, kContext).batch) == 1);
 }
 
 TEST_CASE("between measured steps the logarithms of their ratios are weighted by distance") {
   // 1 + 3 lies a doubling from 1 + 1 and from 1 + 7.
   const StepsDevice device = measured({{1, 1}, {7, 4}}, 1);
-  CHECK(factor(device, Decodes(3, kContext).batch) == Approx(2));
+  CHECK(factor(device, Decodes(3, kContext).batch) == approx(2));
   const double other = std::exp(-2.0);  // of the step two doublings away, beside the weight 1 of the one itself
-  CHECK(factor(device, Decodes(1, kContext).batch) == Approx(std::exp(std::log(4) * other / (1 + other))));
+  CHECK(factor(device, Decodes(1, kContext).batch) == approx(std::exp(std::log(4) * other / (1 + other))));
 }
 
 TEST_CASE("a step that stands for many weighs more than one alone") {
   StepsDevice device = measured({{1, 1}, {7, 4}}, 1);
   device.steps[0].count = 3;  // 3/4 beside 1/2
-  CHECK(factor(device, Decodes(3, kContext).batch) == Approx(std::exp(std::log(4) * 0.4)));
+  CHECK(factor(device, Decodes(3, kContext).batch) == approx(std::exp(std::log(4) * 0.4)));
 }
 
 TEST_CASE("a corrected step says how far it was measured, and keeps its joules") {
@@ -103,7 +104,7 @@ TEST_CASE("a corrected step says how far it was measured, and keeps its joules")
   const auto steps = device.bind(llama_1b(), {}, {}), alone = device.device->bind(llama_1b(), {}, {});
   const Decodes here(1, kContext), edge(15, kContext), away(31, kContext);
   CHECK(steps->step(here.batch).tabled == 1);
-  CHECK(steps->step(edge.batch).tabled == Approx(0.5));
+  CHECK(steps->step(edge.batch).tabled == approx(0.5));
   CHECK(steps->step(away.batch).tabled == 0);
   CHECK(total_energy(steps->step(here.batch)) == total_energy(alone->step(here.batch)));
 }
@@ -112,7 +113,7 @@ TEST_CASE("steps with drafts take the factor of those without, and do not count 
   const StepsDevice device = measured({{4, 1.3}});
   Decodes speculative(4, kContext);
   speculative.batch.tokens_per_decode = 2;
-  CHECK(factor(device, speculative.batch) == Approx(1.3));
+  CHECK(factor(device, speculative.batch) == approx(1.3));
   CHECK(device.bind(llama_1b(), {}, {})->step(speculative.batch).tabled == 0);
   Prompt partial(64);
   CHECK(says_all(partial.batch));

@@ -9,13 +9,14 @@
 
 #include "hardware/table/attention_tables.hpp"
 #include "models/step_work.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/unit/traces/trace_folder.hpp"
 
 namespace table_test {
 
 using namespace llmscape;
 using namespace llmscape::hardware;
-using doctest::Approx;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -94,10 +95,10 @@ double family(const StepCost& cost, OperatorFamily f) {
 TEST_CASE("a grid is linear between its points, constant below the first and goes on beyond the last") {
   Grid grid;
   for (const double x : {2.0, 4.0}) grid.add(std::array{x}, 10 * x);
-  CHECK(grid.at(std::array{3.0}) == Approx(30));
+  CHECK(grid.at(std::array{3.0}) == approx(30));
   CHECK(grid.at(std::array{4.0}) == 40);
   CHECK(grid.at(std::array{1.0}) == 20);
-  CHECK(grid.at(std::array{5.0}) == Approx(50));
+  CHECK(grid.at(std::array{5.0}) == approx(50));
   CHECK(grid.covers(std::array{4.0}));
   CHECK_FALSE(grid.covers(std::array{5.0}));
 }
@@ -106,8 +107,8 @@ TEST_CASE("the slices of a grid have their own points") {
   Grid grid;
   for (const double y : {0.0, 10.0}) grid.add(std::array{1.0, y}, y);
   for (const double y : {0.0, 4.0, 10.0}) grid.add(std::array{3.0, y}, y == 4 ? 100 : y);
-  CHECK(grid.at(std::array{2.0, 4.0}) == Approx((4 + 100) / 2.0));
-  CHECK(grid.at(std::array{3.0, 7.0}) == Approx(55));
+  CHECK(grid.at(std::array{2.0, 4.0}) == approx((4 + 100) / 2.0));
+  CHECK(grid.at(std::array{3.0, 7.0}) == approx(55));
 }
 
 TEST_CASE("a decode step is its layers, each entry as often as it is called, with the last norm, head and sampler") {
@@ -116,13 +117,13 @@ TEST_CASE("a decode step is its layers, each entry as often as it is called, wit
   const auto model = steps_of(folder);
   std::array<models::Attended, 1> attended;
   const engine::EngineCost cost = model->step(batch_of({}, 2, attended, 16, 16));
-  CHECK(family(cost, OperatorFamily::gemm) == Approx(2 * 4 * 2 + 10));        // 2 layers, 4 products, 2 tokens
-  CHECK(family(cost, OperatorFamily::elementwise) == Approx(2 * 4 * 2 + 4));  // activation, 2 norms, rope
-  CHECK(family(cost, OperatorFamily::sampling) == Approx(2));
-  CHECK(family(cost, OperatorFamily::decode_attention) == Approx(2 * 20));  // 2 sequences over 16 tokens
-  CHECK(cost.device.si() == Approx(88 * kMicrosecond));
+  CHECK(family(cost, OperatorFamily::gemm) == approx(2 * 4 * 2 + 10));        // 2 layers, 4 products, 2 tokens
+  CHECK(family(cost, OperatorFamily::elementwise) == approx(2 * 4 * 2 + 4));  // activation, 2 norms, rope
+  CHECK(family(cost, OperatorFamily::sampling) == approx(2));
+  CHECK(family(cost, OperatorFamily::decode_attention) == approx(2 * 20));  // 2 sequences over 16 tokens
+  CHECK(cost.device.si() == approx(88 * kMicrosecond));
   const auto compute = static_cast<std::size_t>(EnergyComponent::compute);
-  CHECK(cost.energy[compute].si() == Approx(88 * kMicrosecond * 100));  // busy less idle
+  CHECK(cost.energy[compute].si() == approx(88 * kMicrosecond * 100));  // busy less idle
   CHECK(cost.sync == Seconds());
   CHECK(model->range_warnings().empty());
 }
@@ -133,8 +134,8 @@ TEST_CASE("decode batches are padded to what is captured, in their GEMMs and not
   const auto model = steps_of(folder);
   std::array<models::Attended, 1> attended;
   const engine::EngineCost cost = model->step(batch_of({}, 5, attended, 16, 16));
-  CHECK(family(cost, OperatorFamily::gemm) == Approx(2 * 4 * 8 + 10));
-  CHECK(family(cost, OperatorFamily::decode_attention) == Approx(2 * 50));
+  CHECK(family(cost, OperatorFamily::gemm) == approx(2 * 4 * 8 + 10));
+  CHECK(family(cost, OperatorFamily::decode_attention) == approx(2 * 50));
 }
 
 TEST_CASE("decodes beside a chunk cost what the two measured together cost more than the chunk alone") {
@@ -144,10 +145,10 @@ TEST_CASE("decodes beside a chunk cost what the two measured together cost more 
   std::array<models::Attended, 1> attended;
   const std::vector<models::PrefillChunk> chunks = {{24, 0, true}};
   const engine::EngineCost cost = model->step(batch_of(chunks, 5, attended, 16, 16));
-  CHECK(family(cost, OperatorFamily::prefill_attention) == Approx(2 * 40));           // between 30 and 50
-  CHECK(family(cost, OperatorFamily::decode_attention) == Approx(2 * (142.5 - 40)));  // 130 at 16, 155 at 32
-  CHECK(family(cost, OperatorFamily::gemm) == Approx(2 * 4 * 29 + 10));               // no padding
-  CHECK(cost.sync.si() == Approx(7 * kMicrosecond));
+  CHECK(family(cost, OperatorFamily::prefill_attention) == approx(2 * 40));           // between 30 and 50
+  CHECK(family(cost, OperatorFamily::decode_attention) == approx(2 * (142.5 - 40)));  // 130 at 16, 155 at 32
+  CHECK(family(cost, OperatorFamily::gemm) == approx(2 * 4 * 29 + 10));               // no padding
+  CHECK(cost.sync.si() == approx(7 * kMicrosecond));
 }
 
 TEST_CASE("of several chunks the longest meets the decodes, the others add what they cost beyond a launch") {
@@ -158,8 +159,8 @@ TEST_CASE("of several chunks the longest meets the decodes, the others add what 
   const std::vector<models::PrefillChunk> chunks = {{24, 0, true}, {32, 0, false}, {3, 0, true}};
   const engine::EngineCost cost = model->step(batch_of(chunks, 1, attended, 16, 16));
   // The short one counts as the shortest measured, which is all launch.
-  CHECK(family(cost, OperatorFamily::prefill_attention) == Approx(2 * (50 + (40 - 30) + 0)));
-  CHECK(family(cost, OperatorFamily::decode_attention) == Approx(2 * (75 - 50)));
+  CHECK(family(cost, OperatorFamily::prefill_attention) == approx(2 * (50 + (40 - 30) + 0)));
+  CHECK(family(cost, OperatorFamily::decode_attention) == approx(2 * (75 - 50)));
 }
 
 TEST_CASE("unequal contexts cost the median share of the way from all at the mean to all at the longest") {
@@ -170,7 +171,7 @@ TEST_CASE("unequal contexts cost the median share of the way from all at the mea
   const auto model = steps_of(folder);
   std::array<models::Attended, 1> attended;
   const engine::EngineCost cost = model->step(batch_of({}, 2, attended, 16, 32));
-  CHECK(family(cost, OperatorFamily::decode_attention) == Approx(2 * (20 + 0.3 * 20)));
+  CHECK(family(cost, OperatorFamily::decode_attention) == approx(2 * (20 + 0.3 * 20)));
 }
 
 TEST_CASE("beyond its tables a family goes on in a straight line and says so once") {
@@ -179,7 +180,7 @@ TEST_CASE("beyond its tables a family goes on in a straight line and says so onc
   const auto model = steps_of(folder);
   std::array<models::Attended, 1> attended;
   const engine::EngineCost cost = model->step(batch_of({}, 9, attended, 48, 48));
-  CHECK(family(cost, OperatorFamily::decode_attention) == Approx(2 * 270));
+  CHECK(family(cost, OperatorFamily::decode_attention) == approx(2 * 270));
   model->step(batch_of({}, 9, attended, 64, 64));
   REQUIRE(model->range_warnings().size() == 1);
   CHECK(model->range_warnings()[0].find("decode_attention of t left its tables") == 0);

@@ -3,13 +3,14 @@
 #include "hardware/gpu/timed_clocks.hpp"
 
 #include "closed_form_cases.hpp"
+#include "tests/support/approx.hpp"
 
 #include <cmath>
 
 namespace llmscape::hardware {
 namespace {
 
-using doctest::Approx;
+using llmscape::testing::approx;
 
 constexpr auto kGemm = static_cast<std::size_t>(OperatorFamily::gemm);
 
@@ -45,29 +46,29 @@ TEST_CASE("at which clock did a kernel run that would draw 1,200 W and was held 
   for (const double clock : {1.0, 0.9, 0.75, 0.708}) {
     CAPTURE(clock);
     const StepPhases step = clocks->phases({}, clock);
-    CHECK(step.at(kGemm).time.si() == Approx(1).epsilon(1e-6));  // as it was measured
-    CHECK(step.energy().si() == Approx(600));
+    CHECK(step.at(kGemm).time.si() == approx(1).epsilon(1e-6));  // as it was measured
+    CHECK(step.energy().si() == approx(600));
   }
   // Below it slows in proportion; from 0.7 on the voltage stays.
   const StepPhases half = clocks->phases({}, std::sqrt(0.5) / 2);
-  CHECK(half.at(kGemm).time.si() == Approx(2).epsilon(1e-3));
-  CHECK(half.energy().si() == Approx(1200 * 0.49));
+  CHECK(half.at(kGemm).time.si() == approx(2).epsilon(1e-3));
+  CHECK(half.energy().si() == approx(1200 * 0.49));
 }
 
 TEST_CASE("what does a limit of 400 W do to it? 588 J take 1.47 s, though one that ran at boost would take 1.14 s") {
   const StepPhases throttled = below(timed(Joules(1200)), 400)->phases({});
-  CHECK(throttled.time().si() == Approx(1200 * 0.49 / 400).epsilon(2e-3));
-  CHECK((throttled.energy() / throttled.time()).si() == Approx(400));
+  CHECK(throttled.time().si() == approx(1200 * 0.49 / 400).epsilon(2e-3));
+  CHECK((throttled.energy() / throttled.time()).si() == approx(400));
   // 600 W at boost: 600 c^3 = 400 at c = 0.874.
   const StepPhases free = below(timed(Joules(600)), 400)->phases({});
-  CHECK(free.time().si() == Approx(std::cbrt(1.5)).epsilon(2e-3));
+  CHECK(free.time().si() == approx(std::cbrt(1.5)).epsilon(2e-3));
 }
 
 TEST_CASE("a limit at which it was timed, or a higher one, changes nothing") {
   for (const double limit : {600.0, 2000.0}) {
     const StepPhases step = below(timed(Joules(1200)), limit)->phases({});
     CHECK(step.time() == Seconds(1));
-    CHECK(step.energy().si() == Approx(600));
+    CHECK(step.energy().si() == approx(600));
   }
 }
 

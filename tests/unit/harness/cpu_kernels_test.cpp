@@ -11,7 +11,10 @@
 #include "hardware/harness/cpu_kernels/attention.hpp"
 #include "hardware/harness/cpu_kernels/elementwise.hpp"
 #include "hardware/harness/cpu_kernels/linear.hpp"
+#include "tests/support/approx.hpp"
 #include "traces/kernel_case.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware::harness {
 namespace {
@@ -100,10 +103,10 @@ TEST_CASE("a chunked prompt attends to the same as a whole one, wherever its blo
   paged_prefill_attention(kv, rows(queries, 0, kTokens), table, 0, rows(whole, 0, kTokens));
   paged_prefill_attention(kv, rows(queries, 0, 21), table, 0, rows(chunked, 0, 21));
   paged_prefill_attention(kv, rows(queries, 21, kTokens - 21), table, 21, rows(chunked, 21, kTokens - 21));
-  for (std::size_t i = 0; i < whole.size(); ++i) CHECK(chunked[i] == doctest::Approx(whole[i]).epsilon(1e-5));
+  for (std::size_t i = 0; i < whole.size(); ++i) CHECK(chunked[i] == approx(whole[i]).epsilon(1e-5));
   // The first token sees itself alone.
   for (std::int64_t i = 0; i < kWidth; ++i)
-    CHECK(whole[static_cast<std::size_t>(i)] == doctest::Approx(std::cos(static_cast<float>(i * 3))).epsilon(1e-5));
+    CHECK(whole[static_cast<std::size_t>(i)] == approx(std::cos(static_cast<float>(i * 3))).epsilon(1e-5));
 }
 
 TEST_CASE("a linear layer reads rows that lie apart, and writes between others") {

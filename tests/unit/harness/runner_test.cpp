@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "hardware/harness/samples.hpp"
+#include "tests/support/approx.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::hardware::harness {
 namespace {
@@ -58,7 +61,7 @@ TEST_CASE("rows come in the order of the cases, timed in a random order that the
   REQUIRE(outcome.record.rows.size() == 20);
   for (std::int64_t m = 1; m <= 20; ++m) {
     const traces::MicrobenchRow& row = outcome.record.rows[static_cast<std::size_t>(m - 1)];
-    CHECK(row.time.median == doctest::Approx(static_cast<double>(m) * 1e-6));
+    CHECK(row.time.median == approx(static_cast<double>(m) * 1e-6));
     CHECK(row.flops == 2.0 * static_cast<double>(m));
     CHECK(row.clock_mhz == 2600);
     CHECK(row.flags == std::vector<std::string>{"throttled"});

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/live/traffic.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
 using namespace llmscape::live;
+using llmscape::testing::approx;
 
 TEST_CASE("traffic has the rate and the mean lengths that were asked for") {
   const Traffic traffic{5, 64, 32, 1};
@@ -13,7 +15,7 @@ TEST_CASE("traffic has the rate and the mean lengths that were asked for") {
   REQUIRE(requests.size() == 20000);
   CHECK(requests.front().arrival_s == 0);
   // Standard errors: 0.7 % of the rate, 0.4 % of each mean.
-  CHECK(19999 / requests.back().arrival_s == doctest::Approx(5).epsilon(0.03));
+  CHECK(19999 / requests.back().arrival_s == approx(5).epsilon(0.03));
   double prompt = 0, output = 0;
   for (const LiveRequest& r : requests) {
     CHECK((r.prompt_tokens >= 1 && r.prompt_tokens <= 127));
@@ -22,8 +24,8 @@ TEST_CASE("traffic has the rate and the mean lengths that were asked for") {
     prompt += static_cast<double>(r.prompt_tokens);
     output += static_cast<double>(r.output_tokens);
   }
-  CHECK(prompt / 20000 == doctest::Approx(64).epsilon(0.02));
-  CHECK(output / 20000 == doctest::Approx(32).epsilon(0.02));
+  CHECK(prompt / 20000 == approx(64).epsilon(0.02));
+  CHECK(output / 20000 == approx(32).epsilon(0.02));
 }
 
 TEST_CASE("traffic ends with its count or its time, and an infinite rate is a burst") {

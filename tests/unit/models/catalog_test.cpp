@@ -6,10 +6,11 @@
 
 #include "base/files.hpp"
 #include "model_fixtures.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::models;
-using doctest::Approx;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -34,9 +35,9 @@ TEST_CASE("every model of the catalogue has a source and the parameters that its
     const double published = model.published_parameters.value_or(0);
     const auto computed = static_cast<double>(parameters(model));
     if (kCoarse.contains(name)) {
-      CHECK(computed == Approx(published).epsilon(0.015));
+      CHECK(computed == approx(published).epsilon(0.015));
     } else if (kRounded.contains(name)) {
-      CHECK(computed == Approx(published).epsilon(0.005));
+      CHECK(computed == approx(published).epsilon(0.005));
     } else {
       CHECK(computed == published);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/expert_coverage.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +8,7 @@
 #include <initializer_list>
 
 using namespace llmscape::models;
-using doctest::Approx;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -16,7 +17,7 @@ constexpr ExpertCoverage kRelated{};
 constexpr ExpertCoverage kSkewed{ExpertCoverage::Law::skewed};
 
 // A published figure, right to its last digit.
-Approx rounded(double value, double last_digit) { return Approx(value).epsilon(0.51 * last_digit / value); }
+auto rounded(double value, double last_digit) { return approx(value).epsilon(0.51 * last_digit / value); }
 
 }  // namespace
 
@@ -45,19 +46,19 @@ TEST_CASE("a decode batch of Qwen3-30B-A3B touches the published share of expert
 
 TEST_CASE("a chunk of one prompt touches the shares that were observed") {
   for (const auto& [tokens, share] : {std::pair{512, 0.825}, {1024, 0.880}, {2048, 0.927}, {4096, 0.949}})
-    CHECK(expert_share(kRelated, 128, 8, tokens, 0) == Approx(share).epsilon(1e-12));
+    CHECK(expert_share(kRelated, 128, 8, tokens, 0) == approx(share).epsilon(1e-12));
   CHECK(expert_share(kRelated, 128, 8, 8192, 0) > 0.995);
 }
 
 TEST_CASE("between its rows the chunk table follows a power of the tokens") {
   // Of 512 tokens, ln(1 - 0.825) / ln(1 - 1/16) = 27.01 route independently; of sqrt(512), so do sqrt(27.01).
   const double independent = std::pow(std::log(1 - 0.825) / std::log(15.0 / 16), std::log(22.0) / std::log(512.0));
-  CHECK(expert_share(kRelated, 128, 8, 22, 0) == Approx(1 - std::pow(15.0 / 16, independent)));
+  CHECK(expert_share(kRelated, 128, 8, 22, 0) == approx(1 - std::pow(15.0 / 16, independent)));
 }
 
 TEST_CASE("chunks and decodes of one step miss an expert independently") {
   const double chunk = expert_share(kRelated, 128, 8, 700, 0), decode = expert_share(kRelated, 128, 8, 0, 40);
-  CHECK(expert_share(kRelated, 128, 8, 700, 40) == Approx(1 - (1 - chunk) * (1 - decode)));
+  CHECK(expert_share(kRelated, 128, 8, 700, 40) == approx(1 - (1 - chunk) * (1 - decode)));
 }
 
 TEST_CASE("every law starts at k/E, never falls and never exceeds the uniform router") {
@@ -68,7 +69,7 @@ TEST_CASE("every law starts at k/E, never falls and never exceeds the uniform ro
       };
       for (const ExpertCoverage& law : {kRelated, kSkewed}) {
         CHECK(share(law, 0) == 0);
-        CHECK(share(law, 1) == Approx(static_cast<double>(per_token) / experts));
+        CHECK(share(law, 1) == approx(static_cast<double>(per_token) / experts));
         double before = 0;
         for (std::int64_t tokens = 1; tokens <= 100'000; tokens += 1 + tokens / 7) {
           const double now = share(law, tokens);
@@ -85,14 +86,15 @@ TEST_CASE("every law starts at k/E, never falls and never exceeds the uniform ro
 TEST_CASE("a token's eight experts of 256 lie on 5.295 of eight ranks") {
   CHECK(distinct_ranks(256, 8, 8) == rounded(5.295, 0.001));
   CHECK(distinct_ranks(256, 8, 1) == 1);
-  CHECK(distinct_ranks(8, 2, 8) == Approx(2));  // one expert on each rank
-  CHECK(distinct_ranks(8, 8, 4) == Approx(4));  // every expert is taken
-  CHECK(distinct_ranks(8, 1, 4) == Approx(1));
+  CHECK(distinct_ranks(8, 2, 8) == approx(2));  // one expert on each rank
+  CHECK(distinct_ranks(8, 8, 4) == approx(4));  // every expert is taken
+  CHECK(distinct_ranks(8, 1, 4) == approx(1));
 }
 
 TEST_CASE("rows of a power law touch as many experts as the tables' times say") {
   // Layers of 128 and 256 experts, 8 a token, bf16 and fp8 in blocks, of vLLM 0.24 on an H100: as many as the balanced
-  // rows touch that take as long, medians of 9 to 41 rows each (ai-dynamo/aiconfigurator @ 095f58a).
+  // rows touch that take as long, medians of 9 to 41 rows each (ai-dynamo/aiconfigurator @ 095f58a). The law has 2
+  // to 4.5 % fewer throughout.
   struct Row {
     int experts;
     std::int64_t tokens;
@@ -109,12 +111,12 @@ TEST_CASE("rows of a power law touch as many experts as the tables' times say") 
                          {256, 512, 0.915}}) {
     CAPTURE(row.experts);
     CAPTURE(row.tokens);
-    CHECK(expert_share(kSkewed, row.experts, 8, 0, row.tokens) == Approx(row.share).epsilon(0.045));
+    CHECK(expert_share(kSkewed, row.experts, 8, 0, row.tokens) == approx(row.share).epsilon(0.046));
   }
 }
 
 TEST_CASE("the fullest of 8 ranks holds the mean and sqrt(2 m ln 8) rows where experts are alike") {
-  CHECK(fullest_rank(kUniform, 256, 8, 100, 8) == Approx(100 + std::sqrt(200 * std::log(8))));
+  CHECK(fullest_rank(kUniform, 256, 8, 100, 8) == approx(100 + std::sqrt(200 * std::log(8))));
   CHECK(fullest_rank(kUniform, 256, 8, 100, 1) == 800);
   CHECK(fullest_rank(kSkewed, 256, 8, 100, 1) == 800);
   CHECK(fullest_rank(kUniform, 256, 1, 1, 2) == 1);  // no rank holds more rows than there are
@@ -128,10 +130,10 @@ TEST_CASE("the fullest rank of skewed experts is that of drawn loads") {
   // fullest of 256 has, with u = 0.56146 / 256, x^-0.5 = 0.111803 + 0.888197 u = 0.113751, x = 77.284; the others
   // 0.113751^-1 = 8.79113 in the mean; p = 8 (77.284 + 31 x 8.79113) / (77.284 + 255 x 8.79113) = 1.20704.
   CHECK(fullest_dealt_rank({1.5, 80}, 256, 800, 8) ==
-        Approx(100 * (1.20704 + (1.39509 - 1.20704) * 31 / 32)).epsilon(1e-3));
+        approx(100 * (1.20704 + (1.39509 - 1.20704) * 31 / 32)).epsilon(1e-3));
   // Tokens that draw their experts scatter by 1 / 100 more: (1 - 0.008257 + 1.4737 x 0.272604 / 3)^3 = 1.42632.
   CHECK(fullest_rank({ExpertCoverage::Law::skewed, 0, 1.5}, 256, 8, 100, 8) ==
-        Approx(100 * (1.20704 + (1.42632 - 1.20704) * 31 / 32)).epsilon(1e-3));
+        approx(100 * (1.20704 + (1.42632 - 1.20704) * 31 / 32)).epsilon(1e-3));
   CHECK(fullest_dealt_rank({1.5, 80}, 256, 800, 1) == 800);
   // Means of 2,000 draws of the tables' law (dealt_popularity), over the mean rank.
   struct Row {
@@ -155,6 +157,6 @@ TEST_CASE("the fullest rank of skewed experts is that of drawn loads") {
     CAPTURE(row.ranks);
     const double rows = row.tokens * row.experts_per_token;
     CHECK(fullest_dealt_rank(dealt_popularity(row.exponent, row.tokens, rows, row.experts), row.experts, rows,
-                             row.ranks) == Approx(rows / row.ranks * row.fullest).epsilon(0.09));
+                             row.ranks) == approx(rows / row.ranks * row.fullest).epsilon(0.09));
   }
 }

@@ -4,9 +4,11 @@
 #include "models/memory.hpp"
 #include "models/operator_list.hpp"
 #include "models/step_work.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::models;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -147,8 +149,8 @@ TEST_CASE(
       *read_hf_config(quantised(R"({"quant_method": "modelopt", "quant_algo": "NVFP4"})"), "small", diagnostics);
   const double before = memory_need(model, {}, 1, 1).weights.si(), streamed = streamed_weights(model).si();
   model.precision.head = p.head;
-  CHECK(before - memory_need(model, {}, 1, 1).weights.si() == doctest::Approx(6400 * (2 - 9. / 16)));
-  CHECK(streamed - streamed_weights(model).si() == doctest::Approx(6400 * (2 - 9. / 16)));
+  CHECK(before - memory_need(model, {}, 1, 1).weights.si() == approx(6400 * (2 - 9. / 16)));
+  CHECK(streamed - streamed_weights(model).si() == approx(6400 * (2 - 9. / 16)));
   const auto logits = all_of<Gemm>(logit_work(model, {}, 1, 1));
   const auto& [head, times] = logits.front();
   CHECK(head.weights.name == "nvfp4");

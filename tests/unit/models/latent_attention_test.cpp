@@ -3,15 +3,16 @@
 
 #include "model_fixtures.hpp"
 #include "models/layer_shapes.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape::models;
-using doctest::Approx;
+using llmscape::testing::approx;
 
 TEST_CASE("FLOPs per pair and per expanded token of DeepSeek-V3") {
   const auto attention = std::get<LatentAttention>(catalogued("deepseek-v3").groups.front().mixer);
   CHECK(attention.expanded_pair_flops() == 81'920);
   CHECK(attention.absorbed_pair_flops() == 278'528);
-  CHECK(attention.absorbed_pair_flops() / attention.expanded_pair_flops() == Approx(3.4));
+  CHECK(attention.absorbed_pair_flops() / attention.expanded_pair_flops() == approx(3.4));
   CHECK(2 * attention.expansion(1).parameters() == 33'554'432);
 }
 

@@ -4,8 +4,10 @@
 #include "model_fixtures.hpp"
 #include "models/memory.hpp"
 #include "models/step_work.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape::models;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -26,11 +28,11 @@ TEST_CASE("the parts of a model hold its weights and KV entries, all of them and
       kv += kv_bytes_per_token(part);
     }
     CHECK(parts[1].layers() == 7);
-    CHECK(kv == doctest::Approx(kv_bytes_per_token(model)));
+    CHECK(kv == approx(kv_bytes_per_token(model)));
     // But for the embedding's table, which no part counts: the last has the head.
     const double table =
         static_cast<double>(table_parameters(model)) * model.precision.embedding_weights().bytes_with_scales();
-    CHECK(held == doctest::Approx(weights(model) - (model.tied_embeddings ? 0 : table)));
+    CHECK(held == approx(weights(model) - (model.tied_embeddings ? 0 : table)));
     CHECK(weights(layers_of(model, 0, layers)) == weights(model));
   }
 }

@@ -2,25 +2,26 @@
 #include "model_fixtures.hpp"
 #include "models/format.hpp"
 #include "models/model.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape::models;
-using doctest::Approx;
+using llmscape::testing::approx;
 
 TEST_CASE("parameter counts are exact") {
   CHECK(parameters(catalogued("llama-3.1-8b")) == 8'030'261'248);
   CHECK(parameters(catalogued("llama-3.1-70b")) == 70'553'706'496);
   CHECK(parameters(catalogued("llama-3.2-1b")) == 1'235'814'400);
-  CHECK(static_cast<double>(parameters(catalogued("deepseek-v3"))) == Approx(671.03e9).epsilon(1e-5));
-  CHECK(static_cast<double>(parameters(catalogued("qwen3-30b-a3b"))) == Approx(30.532e9).epsilon(1e-5));
+  CHECK(static_cast<double>(parameters(catalogued("deepseek-v3"))) == approx(671.03e9).epsilon(1e-5));
+  CHECK(static_cast<double>(parameters(catalogued("qwen3-30b-a3b"))) == approx(30.532e9).epsilon(1e-5));
 }
 
 TEST_CASE("a token passes through its own experts, and through the input embedding by one row only") {
   CHECK(active_parameters(catalogued("llama-3.1-8b")) == 8'030'261'248 - 128'256 * 4'096);
   CHECK(active_parameters(catalogued("llama-3.2-1b")) == 1'235'814'400);  // tied: the table is the head
-  CHECK(static_cast<double>(active_parameters(catalogued("deepseek-v3"))) == Approx(36.63e9).epsilon(2e-4));
+  CHECK(static_cast<double>(active_parameters(catalogued("deepseek-v3"))) == approx(36.63e9).epsilon(2e-4));
   // Published as 3.353e9 with the embedding of 151,936 rows.
   const double qwen = static_cast<double>(active_parameters(catalogued("qwen3-30b-a3b")) + 151'936 * 2'048);
-  CHECK(qwen == Approx(3.353e9).epsilon(2e-4));
+  CHECK(qwen == approx(3.353e9).epsilon(2e-4));
 }
 
 TEST_CASE("each part of a small model is counted once") {

@@ -10,11 +10,13 @@
 
 #include "models/catalog.hpp"
 #include "models/memory.hpp"
+#include "tests/support/approx.hpp"
 
 namespace published_configs_test {
 
 using namespace llmscape;
 using namespace llmscape::models;
+using llmscape::testing::approx;
 namespace fs = std::filesystem;
 
 namespace {
@@ -129,7 +131,7 @@ TEST_CASE("formats stand in the configuration, in its text model or in the file 
     CHECK(model->precision.weights.name == stored.weights);
     CHECK(model->precision.expert_weights().name == stored.experts);
     CHECK(model->precision.kv.name() == stored.kv);
-    CHECK(memory_need(*model, {}, 1, 1).weights.si() / 1e9 == doctest::Approx(stored.gigabytes).epsilon(0.04));
+    CHECK(memory_need(*model, {}, 1, 1).weights.si() / 1e9 == approx(stored.gigabytes).epsilon(0.04));
   }
 }
 
@@ -169,7 +171,7 @@ TEST_CASE("what a checkpoint leaves out of quantisation keeps its bytes, by laye
     none.precision.attention = none.precision.attention_output = Format{"none", 0};
     const double norms = 61 * (1536. + 512.) * p.attention_weights().bytes_with_scales();
     CHECK(memory_need(*model, {}, 1, 1).weights.si() - memory_need(none, {}, 1, 1).weights.si() ==
-          doctest::Approx(stored.attention_bytes + norms).epsilon(1e-12));
+          approx(stored.attention_bytes + norms).epsilon(1e-12));
   }
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_fixtures.hpp"
 #include "models/step_work.hpp"
+#include "tests/support/approx.hpp"
 
 #include <cmath>
 
 using namespace llmscape::models;
-using doctest::Approx;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -25,7 +26,7 @@ TEST_CASE("routed layers compute the experts of each token, and the router") {
   CHECK(products[1].what.n == 2048);
   for (const auto& [product, count] : products) {
     CHECK(product.experts_held == 128);
-    CHECK(product.experts_touched == Approx(111.77).epsilon(1e-4));
+    CHECK(product.experts_touched == approx(111.77).epsilon(1e-4));
   }
   const auto gemms = all_of<Gemm>(work);
   CHECK(std::count_if(gemms.begin(), gemms.end(), [](const auto& g) { return g.what.n == 128 && g.count == 48; }) == 1);
@@ -43,7 +44,7 @@ TEST_CASE("ranks of experts have the rows and the experts of one device between 
       const auto shared = all_of<GroupedGemm>(token_work(model, plan, 0, 64 / ranks, coverage)).front().what;
       REQUIRE(shared.average);
       CHECK(shared.average->rows * ranks == 64 * 8);
-      CHECK(shared.average->experts_touched * ranks == Approx(alone.experts_touched));
+      CHECK(shared.average->experts_touched * ranks == approx(alone.experts_touched));
       CHECK(shared.average->rows < static_cast<double>(shared.rows));
     }
   }
@@ -87,7 +88,7 @@ TEST_CASE("expert ranks of one attention group hold whole experts and all tokens
   CHECK(product.experts_held == 32);
   CHECK(product.n == 2 * 2048);
   CHECK(product.rows == 858);  // m = 800 x 8 / 8, + sqrt(2 m ln 8) = 57.7, rounded up
-  CHECK(product.experts_touched == Approx(32).epsilon(1e-6));
+  CHECK(product.experts_touched == approx(32).epsilon(1e-6));
   CHECK(collectives(work, Collective::Kind::all_to_all).empty());
   CHECK(collectives(work, Collective::Kind::all_reduce).front().count == 2 * 61);
 }
@@ -101,8 +102,8 @@ TEST_CASE("attention groups that share the experts bring all their tokens to the
   const auto exchanges = collectives(work, Collective::Kind::all_to_all);
   REQUIRE(exchanges.size() == 2);
   const double elements = 100 * 7168 * distinct_ranks(256, 8, 8);
-  CHECK(exchanges[0].what.bytes == Approx(elements));
-  CHECK(exchanges[1].what.bytes == Approx(2 * elements));
+  CHECK(exchanges[0].what.bytes == approx(elements));
+  CHECK(exchanges[1].what.bytes == approx(2 * elements));
   for (const auto& exchange : exchanges) {
     CHECK(exchange.count == 58);
     CHECK(exchange.what.ranks == 8);
@@ -120,7 +121,7 @@ TEST_CASE("a step never reads more experts than it has rows") {
   const auto product =
       all_of<GroupedGemm>(token_work(catalogued("deepseek-v3"), {.tensor = 8, .expert = 8}, 0, 1, {})).front();
   // Eight experts over eight ranks: one on each in the mean, 1 + sqrt(2 (31 / 32) ln 8) on the fullest.
-  CHECK(product.what.experts_touched == Approx(1 + std::sqrt(2 * 31.0 / 32 * std::log(8))));
+  CHECK(product.what.experts_touched == approx(1 + std::sqrt(2 * 31.0 / 32 * std::log(8))));
   CHECK(product.what.experts_touched <= static_cast<double>(product.what.rows));
 }
 

@@ -6,9 +6,10 @@
 #include "models/memory.hpp"
 #include "models/model.hpp"
 #include "models/step_work.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape::models;
-using doctest::Approx;
+using llmscape::testing::approx;
 
 namespace state_layer_test {
 
@@ -65,8 +66,8 @@ TEST_CASE("does Qwen3-Next load, with the parameters that it has?") {
 TEST_CASE("the catalogue's hybrids: parameters, entries of a token and states of a sequence") {
   const ModelSpec nano = catalogued("nemotron-3-nano-30b-a3b");
   CHECK(nano.layers() == 52);
-  CHECK(static_cast<double>(parameters(nano)) == Approx(31.6e9).epsilon(0.001));       // published
-  CHECK(static_cast<double>(active_parameters(nano)) == Approx(3.2e9).epsilon(0.01));  // published, without embedding
+  CHECK(static_cast<double>(parameters(nano)) == approx(31.6e9).epsilon(0.001));       // published
+  CHECK(static_cast<double>(active_parameters(nano)) == approx(3.2e9).epsilon(0.01));  // published, without embedding
   CHECK(kv_bytes_per_token(nano) == 6 * 2 * 2 * 128 * 2);
   CHECK(state_bytes_per_sequence(nano) == 23 * (64 * 64 * 128 * 4 + 3 * 6144 * 2));
   const ModelSpec qwen = catalogued("qwen3.5-35b-a3b");

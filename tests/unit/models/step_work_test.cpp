@@ -5,9 +5,10 @@
 
 #include "model_fixtures.hpp"
 #include "models/format.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape::models;
-using doctest::Approx;
+using llmscape::testing::approx;
 using Kind = Elementwise::Kind;
 
 namespace {

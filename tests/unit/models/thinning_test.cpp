@@ -7,10 +7,11 @@
 #include "models/pool_budget.hpp"
 #include "models/step_work.hpp"
 #include "models/token_plan.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape::models;
 using namespace llmscape;
-using doctest::Approx;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -87,7 +88,7 @@ TEST_CASE("FLOPs of a FastKV prompt: 1.70, 1.76 and 1.84 times fewer at 8K, 32K 
   const std::array<std::pair<double, double>, 3> published = {{{8192, 1.70}, {32'768, 1.76}, {131'072, 1.84}}};
   for (const auto& [tokens, ratio] : published) {
     const double late = static_cast<double>(fast.groups[1].change.passing.of(static_cast<std::int64_t>(tokens)));
-    CHECK(32 * flops(tokens) / (16 * (flops(tokens) + flops(late))) == Approx(ratio).epsilon(0.004));
+    CHECK(32 * flops(tokens) / (16 * (flops(tokens) + flops(late))) == approx(ratio).epsilon(0.004));
   }
   CHECK(fast.groups[0].change.budget.kept(131'072) == 13'108);
   CHECK(fast.groups[1].change.budget.kept(131'072) == 13'108);

@@ -6,10 +6,11 @@
 #include "models/format.hpp"
 #include "models/memory.hpp"
 #include "models/step_work.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape::models;
 using namespace llmscape;
-using doctest::Approx;
+using llmscape::testing::approx;
 
 namespace {
 

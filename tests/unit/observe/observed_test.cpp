@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/observe/observed.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
 #include <nlohmann/json.hpp>
+
+using llmscape::testing::approx;
 
 namespace llmscape::observe {
 
@@ -19,7 +22,7 @@ TEST_CASE("a course of any length keeps its mean in bounded memory") {
     sum += s.value * s.weight;
     weight += s.weight;
   }
-  CHECK(sum / weight == doctest::Approx(4.5).epsilon(0.001));
+  CHECK(sum / weight == approx(4.5).epsilon(0.001));
   CHECK(weight > 0.99 * kSamples);
 }
 
@@ -34,11 +37,11 @@ TEST_CASE("figures by hand: three requests and two devices") {
   align_courses(observed);
   CHECK(observed.requests[2].arrival == 2);
   const auto all = figures(observed);
-  CHECK(all.at("ttft_s.mean") == doctest::Approx(1.75 / 3));
+  CHECK(all.at("ttft_s.mean") == approx(1.75 / 3));
   CHECK(all.at("ttft_s.p50") == 0.5);
-  CHECK(all.at("tpot_s.mean") == doctest::Approx(0.1));
-  CHECK(all.at("output_tokens_per_s") == doctest::Approx(33 / 4.0));  // until the last token, 4 s after the first call
-  CHECK(all.at("mean_w") == doctest::Approx(400));                    // while requests were served
+  CHECK(all.at("tpot_s.mean") == approx(0.1));
+  CHECK(all.at("output_tokens_per_s") == approx(33 / 4.0));  // until the last token, 4 s after the first call
+  CHECK(all.at("mean_w") == approx(400));                    // while requests were served
   const auto json = nlohmann::json::parse(to_json(observed));
   CHECK(json["schema"] == "observed/1");
   CHECK(json["requests"] == 3);
@@ -73,12 +76,12 @@ TEST_CASE("over time by hand: engines since they began to work, devices from the
   const CourseSummary running = all.at(quantity::kRunning), kv = all.at(quantity::kKvUse),
                       power = all.at(quantity::kPower);
   CHECK(running.samples == 2);
-  CHECK(running.mean == doctest::Approx(5.5));  // 5 and 6 requests
+  CHECK(running.mean == approx(5.5));  // 5 and 6 requests
   CHECK(running.most == 6);
-  CHECK(kv.mean == doctest::Approx(0.275));  // a share: 0.25 and 0.3
-  CHECK(kv.most == doctest::Approx(0.3));
+  CHECK(kv.mean == approx(0.275));  // a share: 0.25 and 0.3
+  CHECK(kv.most == approx(0.3));
   CHECK(power.samples == 3);
-  CHECK(power.mean == doctest::Approx(160));
+  CHECK(power.mean == approx(160));
   CHECK(power.most == 170);
 }
 
@@ -89,7 +92,7 @@ TEST_CASE("work begins one period before the first line that shows any, however 
     observed.courses[quantity::kRunning]["0"].add(1000, 0);
     for (int line = 0; line < 4; ++line) observed.courses[quantity::kRunning]["0"].add(1000 + idle + 10 * line, 1);
     align_courses(observed);
-    CHECK(observed.total(quantity::kRunning)[1].at == doctest::Approx(10));
+    CHECK(observed.total(quantity::kRunning)[1].at == approx(10));
     CHECK(over_time(observed).at(quantity::kRunning).samples == 4);
   }
   // A single line: of the period that the log has unless told otherwise.
@@ -98,7 +101,7 @@ TEST_CASE("work begins one period before the first line that shows any, however 
   observed.courses[quantity::kRunning]["0"].add(1000, 0);
   observed.courses[quantity::kRunning]["0"].add(5000, 1);
   align_courses(observed);
-  CHECK(observed.total(quantity::kRunning)[1].at == doctest::Approx(10));
+  CHECK(observed.total(quantity::kRunning)[1].at == approx(10));
 }
 
 }  // namespace llmscape::observe

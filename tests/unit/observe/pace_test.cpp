@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/observe/pace.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
+
+using llmscape::testing::approx;
 
 namespace llmscape::observe {
 namespace {
@@ -16,7 +19,7 @@ std::vector<validation::Comparison> run(double predicted_tpot, double tpot, doub
 TEST_CASE("a host limits where tokens take longer and devices draw less") {
   const auto found = bound_by_host(run(0.009, 0.012, 1800, 1500));
   REQUIRE(found);
-  CHECK(found->rested() == doctest::Approx(0.25));
+  CHECK(found->rested() == approx(0.25));
   CHECK(in_words(*found).find("a token took 12.0 ms where the devices need 9.0") != std::string::npos);
   CHECK(in_words(*found).find("rested in some 25 % of the time") != std::string::npos);
 }

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::observe {
 namespace {
@@ -32,12 +35,11 @@ TEST_CASE("what a run left is predicted without error by the same run") {
   REQUIRE(prediction->requests.size() == 40);
   const double end = prediction->steps.back().end;
   CHECK(prediction->steps.back().prompt_tokens == 40 * 500);
-  CHECK(prediction->steps.back().output_tokens == doctest::Approx(40 * 50));
-  CHECK(value_at(*prediction, quantity::kOutputRate, 0, end) == doctest::Approx(40 * 50 / end));
+  CHECK(prediction->steps.back().output_tokens == approx(40 * 50));
+  CHECK(value_at(*prediction, quantity::kOutputRate, 0, end) == approx(40 * 50 / end));
   CHECK(value_at(*prediction, quantity::kRunning, 0, end / 2) == 4);
   CHECK(value_at(*prediction, quantity::kWaiting, 0, end / 2) == 4);
-  CHECK(value_at(*prediction, quantity::kPower, 0, end) ==
-        doctest::Approx(prediction->result.energy->total_joules / end));
+  CHECK(value_at(*prediction, quantity::kPower, 0, end) == approx(prediction->result.energy->total_joules / end));
 
   Observed observed;
   for (const PredictedRequest& r : prediction->requests)
@@ -73,8 +75,8 @@ TEST_CASE("tokens of a second are all that engines emit: first ones, and drafts 
       REQUIRE(prediction);
       const double first = prediction->requests.front().arrival;
       // How many drafts are accepted differs from call to call.
-      CHECK(value_at(*prediction, quantity::kOutputRate, first, first + 10) == doctest::Approx(output).epsilon(0.05));
-      CHECK(prediction->steps.back().output_tokens == doctest::Approx(20.0 * output));
+      CHECK(value_at(*prediction, quantity::kOutputRate, first, first + 10) == approx(output).epsilon(0.05));
+      CHECK(prediction->steps.back().output_tokens == approx(20.0 * output));
     }
 }
 
@@ -89,7 +91,7 @@ TEST_CASE("errors of figures and courses are those of the numbers") {
   observed.courses[quantity::kRunning]["0"].add(at, 1);
   validation::Report report;
   compare(observed, *prediction, false, report);
-  CHECK(*of(report.comparisons, "tpot").error("mean") == doctest::Approx(1));
+  CHECK(*of(report.comparisons, "tpot").error("mean") == approx(1));
   REQUIRE(report.courses.size() == 1);
   CHECK(report.courses[0].rmse == 3);
 }
@@ -114,8 +116,8 @@ TEST_CASE("the pool of several replicas is all of theirs, and empty while none h
     CHECK(value_at(*prediction, quantity::kKvUse, 0, end + 1) == 0);
   }
   // Half of the answers are there: eight times 2,000 tokens are 1,000 blocks of 16.
-  CHECK(used[0] == doctest::Approx(0.5).epsilon(0.05));
-  CHECK(used[1] == doctest::Approx(0.25).epsilon(0.05));
+  CHECK(used[0] == approx(0.5).epsilon(0.05));
+  CHECK(used[1] == approx(0.25).epsilon(0.05));
 }
 
 TEST_CASE("rates of a log that is silent while nothing runs are of its period") {

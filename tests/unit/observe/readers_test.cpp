@@ -6,6 +6,9 @@
 
 #include "sim/observe/log_line.hpp"
 #include "tests/cli/scratch.hpp"
+#include "tests/support/approx.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::observe {
 namespace {
@@ -40,7 +43,7 @@ TEST_CASE("a log of vLLM: arguments, pool, and what its line of statistics says"
   CHECK(seen.total(quantity::kRunning)[1].at == 10);
   CHECK(value(seen, quantity::kRunning, 1) == 4);
   CHECK(value(seen, quantity::kWaiting, 1) == 1);
-  CHECK(value(seen, quantity::kKvUse, 1) == doctest::Approx(0.008));
+  CHECK(value(seen, quantity::kKvUse, 1) == approx(0.008));
   CHECK(value(seen, quantity::kPromptRate, 2) == 400);
   CHECK(value(seen, quantity::kOutputRate, 1) == 290.5);
 }
@@ -60,25 +63,25 @@ TEST_CASE("a log of SGLang: arguments, pool, batches of prompts and of decodes")
 TEST_CASE("clients: requests with their times, those that failed or warmed up aside") {
   const Observed bench = read("vllm_bench.json");
   CHECK(bench.requests.size() == 5);
-  CHECK(bench.requests[1].arrival == doctest::Approx(0.002));
+  CHECK(bench.requests[1].arrival == approx(0.002));
   CHECK(*bench.requests[0].ttft == 0.03);
-  CHECK(*bench.requests[0].e2e == doctest::Approx(0.03 + 40 * 0.007));
-  CHECK(*bench.requests[2].tpot() == doctest::Approx(0.0072));
-  CHECK(bench.numbers.at("ttft_s.p50") == doctest::Approx(0.03));
+  CHECK(*bench.requests[0].e2e == approx(0.03 + 40 * 0.007));
+  CHECK(*bench.requests[2].tpot() == approx(0.0072));
+  CHECK(bench.numbers.at("ttft_s.p50") == approx(0.03));
   CHECK(bench.numbers.at("output_tokens_per_s") == 133.33);
 
   const Observed guide = read("guidellm.json");
   CHECK(guide.requests.size() == 2);
-  CHECK(guide.requests[1].arrival == doctest::Approx(0.4));
+  CHECK(guide.requests[1].arrival == approx(0.4));
   CHECK(guide.requests[1].prompt_tokens == 480);
-  CHECK(*guide.requests[1].tpot() == doctest::Approx(0.007));
+  CHECK(*guide.requests[1].tpot() == approx(0.007));
 
   const Observed records = read("aiperf.jsonl");
   CHECK(records.requests.size() == 2);
-  CHECK(records.requests[1].arrival == doctest::Approx(0.4));
-  CHECK(*records.requests[1].ttft == doctest::Approx(0.031));
+  CHECK(records.requests[1].arrival == approx(0.4));
+  CHECK(*records.requests[1].ttft == approx(0.031));
   const Observed means = read("aiperf.json");
-  CHECK(means.numbers.at("ttft_s.mean") == doctest::Approx(0.0305));
+  CHECK(means.numbers.at("ttft_s.mean") == approx(0.0305));
   CHECK(means.numbers.contains("output_tokens_per_s"));
   CHECK_FALSE(means.numbers.contains("output_tokens_per_s_per_user"));  // theirs is the mean of each request's own
 }
@@ -139,9 +142,9 @@ TEST_CASE("a benchmark without start_times: calls were sent as its rate and its 
 
 TEST_CASE("scrapes: what came between the first and the last") {
   const Observed seen = read("metrics.prom");
-  CHECK(seen.numbers.at("ttft_s.mean") == doctest::Approx(0.4 / 10));
+  CHECK(seen.numbers.at("ttft_s.mean") == approx(0.4 / 10));
   // 2 of 10 were below 20 ms and 6 more below 40: the fifth lies half way.
-  CHECK(seen.numbers.at("ttft_s.p50") == doctest::Approx(0.02 + 0.02 * 3 / 6));
+  CHECK(seen.numbers.at("ttft_s.p50") == approx(0.02 + 0.02 * 3 / 6));
   CHECK_FALSE(seen.numbers.contains("ttft_s.p99"));  // above the last finite bucket
   CHECK(seen.total(quantity::kRunning)[1].at == 15);
   CHECK(value(seen, quantity::kKvUse, 1) == 0.008);
@@ -151,10 +154,10 @@ TEST_CASE("power: each device apart, summed over all") {
   const Observed smi = read("nvidia_smi.csv");
   CHECK(smi.courses.at(quantity::kPower).at("0").samples().size() == 3);
   CHECK(smi.courses.at(quantity::kPower).at("1").samples().size() == 2);  // one was not available
-  CHECK(value(smi, quantity::kPower, 1) == doctest::Approx(411.5 + 74.3));
-  CHECK(value(smi, quantity::kClock, 0) == doctest::Approx((1980 + 345) / 2.0));
-  CHECK(figures(smi).at("mean_w") == doctest::Approx((116.2 + 411.5 + 421.7) / 3 + (74.1 + 74.3) / 2));
-  CHECK(figures(read("dcgm.csv")).at("mean_w") == doctest::Approx((118.4 + 402.2) / 2));
+  CHECK(value(smi, quantity::kPower, 1) == approx(411.5 + 74.3));
+  CHECK(value(smi, quantity::kClock, 0) == approx((1980 + 345) / 2.0));
+  CHECK(figures(smi).at("mean_w") == approx((116.2 + 411.5 + 421.7) / 3 + (74.1 + 74.3) / 2));
+  CHECK(figures(read("dcgm.csv")).at("mean_w") == approx((118.4 + 402.2) / 2));
 }
 
 TEST_CASE("files of several nodes: names that are the same at the same time are of others") {
@@ -217,7 +220,7 @@ TEST_CASE("scrapes of two nodes in one file are of four devices") {
 }
 
 TEST_CASE("times and numbers in lines") {
-  CHECK(*time_in("[2025-05-12 09:00:31 TP0] x") - *time_in("2025/05/12 09:00:30.250, 0") == doctest::Approx(0.75));
+  CHECK(*time_in("[2025-05-12 09:00:31 TP0] x") - *time_in("2025/05/12 09:00:30.250, 0") == approx(0.75));
   CHECK(*time_in("INFO 05-12 09:00:31 [x.py:1]") - *time_in("INFO 05-11 09:00:31 [x.py:1]") == 86400);
   CHECK_FALSE(time_in("no time here 12:30"));
   CHECK(*find_number("size: 434,368 tokens", "size:") == 434368);
@@ -249,7 +252,7 @@ TEST_CASE("tables by a mapping: requests, samples and figures, of the rows that 
   CHECK_FALSE(diagnostics.has_errors());
   align_requests(observed);
   REQUIRE(observed.requests.size() == 2);
-  CHECK(*observed.requests[0].tpot() == doctest::Approx(0.1));
+  CHECK(*observed.requests[0].tpot() == approx(0.1));
   CHECK(observed.requests[1].arrival == 1);
   CHECK(observed.total(quantity::kPower)[0].value == 150);
   CHECK(observed.numbers.at("tpot_s.mean") == 0.02);
@@ -265,8 +268,8 @@ TEST_CASE("a table of requests: the end of an answer by its TPOT, and rows witho
   read_observed_table(table, std::nullopt, std::nullopt, observed, diagnostics);
   CHECK_FALSE(diagnostics.has_errors());
   REQUIRE(observed.requests.size() == 2);
-  CHECK(*observed.requests[0].e2e == doctest::Approx(1.5));
-  CHECK(*observed.requests[0].tpot() == doctest::Approx(0.1));
+  CHECK(*observed.requests[0].e2e == approx(1.5));
+  CHECK(*observed.requests[0].tpot() == approx(0.1));
   CHECK(*observed.requests[1].e2e == 0.25);
   REQUIRE(observed.notes.size() == 1);
   CHECK(observed.notes[0].starts_with("1 of 3 requests"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `explain` says of a result: the answer first, then the tables.
 #include "sim/report/explain.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,6 +11,7 @@
 #include <string>
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -92,13 +94,13 @@ TEST_CASE("shares are of the whole time, and of the first token's for what comes
   CHECK(json["schema"] == "explain/1");
   REQUIRE(json["requests"].size() == 3);  // nothing was held
   CHECK(json["requests"][0]["seconds"] == 0.7);
-  CHECK(json["requests"][0]["share"].get<double>() == doctest::Approx(0.7 / 4));
-  CHECK(json["requests"][0]["ttft_share"].get<double>() == doctest::Approx(0.7));
+  CHECK(json["requests"][0]["share"].get<double>() == approx(0.7 / 4));
+  CHECK(json["requests"][0]["ttft_share"].get<double>() == approx(0.7));
   CHECK(json["requests"][2]["ttft_share"].is_null());
-  CHECK(json["steps"][0]["memory"].get<double>() == doctest::Approx(7.0 / 8));
+  CHECK(json["steps"][0]["memory"].get<double>() == approx(7.0 / 8));
   CHECK(json["steps"][3]["family"] == "all");
-  CHECK(json["steps"][3]["memory"].get<double>() == doctest::Approx(0.8));
-  CHECK(json["joules"][1]["share"].get<double>() == doctest::Approx(0.5));
+  CHECK(json["steps"][3]["memory"].get<double>() == approx(0.8));
+  CHECK(json["joules"][1]["share"].get<double>() == approx(0.5));
   CHECK(json["provenance"][4]["share"] == 0.25);
   CHECK(json["warnings"][0] == "gemm of gpu left its fitted range");
 }

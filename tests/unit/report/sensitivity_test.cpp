@@ -8,11 +8,13 @@
 #include <string>
 
 #include "sim/result/metric_table.hpp"
+#include "tests/support/approx.hpp"
 
 namespace sensitivity_test {
 
 using namespace llmscape;
 using explore::Sensitivity;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -58,7 +60,7 @@ TEST_CASE("JSON and CSV have every parameter with its path as --set takes it, an
   CHECK(json["schema"] == "sensitivity/1");
   CHECK(json["base"]["tpot_s.mean"] == 0.02);
   CHECK(json["parameters"][0]["path"] == "hardware.devices[edge].memory_bandwidth");
-  CHECK(json["parameters"][0]["effects"]["tpot_s.mean"]["more"].get<double>() == doctest::Approx(-1. / 11));
+  CHECK(json["parameters"][0]["effects"]["tpot_s.mean"]["more"].get<double>() == approx(-1. / 11));
   CHECK(json["parameters"][2]["refused"]["more"] == "must be at most 1");
   const std::string csv = report::to_csv(two_parameters());
   CHECK(has(csv, "parameter,value,metric,base,less,more\n"));

@@ -4,7 +4,10 @@
 #include <doctest/doctest.h>
 
 #include "sim/result/result.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::result {
 namespace {
@@ -30,8 +33,8 @@ CostConfig hourly(double amount) {
 
 TEST_CASE("4 $/h at 1,000 tokens a second is 1.111 $ for a million tokens") {
   const CostResult result = cost_of(hourly(4), {one("gpu")}, joules(0), 3'600'000);
-  CHECK(*result.total == doctest::Approx(4));
-  CHECK(*result.per_million_output_tokens == doctest::Approx(4 / 3.6).epsilon(1e-12));
+  CHECK(*result.total == approx(4));
+  CHECK(*result.per_million_output_tokens == approx(4 / 3.6).epsilon(1e-12));
   CHECK_FALSE(result.capital);
   CHECK_FALSE(result.co2_g);
 }
@@ -43,10 +46,10 @@ TEST_CASE("rent is paid for the time switched on, capital for all the time") {
   const CostResult result = cost_of(cost, {{"gpu", 3, 2 * kHour * 3, kHour * 3}}, joules(0), 1);
   REQUIRE(result.by_kind.size() == 2);
   CHECK(result.by_kind[0].first == "rent");
-  CHECK(result.by_kind[0].second == doctest::Approx(12));
+  CHECK(result.by_kind[0].second == approx(12));
   CHECK(result.by_kind[1].first == "write_off");
-  CHECK(result.by_kind[1].second == doctest::Approx(6));
-  CHECK(*result.capital == doctest::Approx(3 * 8760));
+  CHECK(result.by_kind[1].second == approx(6));
+  CHECK(*result.capital == approx(3 * 8760));
 }
 
 TEST_CASE("energy is paid for, and its carbon counted, as the site draws it") {
@@ -55,10 +58,10 @@ TEST_CASE("energy is paid for, and its carbon counted, as the site draws it") {
   cost.carbon = GramsPerJoule(380 / 3.6e6);   // 380 g/kWh
   cost.pue = 1.5;
   const CostResult result = cost_of(cost, {one("gpu")}, joules(7.2e6), 500'000);  // 2 kWh, 3 of the site
-  CHECK(*result.total == doctest::Approx(0.75));
-  CHECK(*result.per_million_output_tokens == doctest::Approx(1.5));
-  CHECK(*result.co2_g == doctest::Approx(1140));
-  CHECK(*result.co2_g_per_million_output_tokens == doctest::Approx(2280));
+  CHECK(*result.total == approx(0.75));
+  CHECK(*result.per_million_output_tokens == approx(1.5));
+  CHECK(*result.co2_g == approx(1140));
+  CHECK(*result.co2_g_per_million_output_tokens == approx(2280));
   CHECK(result.unpriced.empty());
 }
 
@@ -95,16 +98,16 @@ TEST_CASE("a run with prices tells money, carbon and tokens per die area, one wi
     CHECK(cost->currency == "EUR");
     const double time = all ? result.simulated_s : result.window_s;
     const double rent = 2 * 4 * time / 3600, energy = joules.total_joules * 1.25;
-    CHECK(*cost->total == doctest::Approx(rent + energy * 1e-7));
-    CHECK(*cost->co2_g == doctest::Approx(energy * 100 / 3.6e6));
+    CHECK(*cost->total == approx(rent + energy * 1e-7));
+    CHECK(*cost->co2_g == approx(energy * 100 / 3.6e6));
     CHECK(*cost->per_million_output_tokens / *joules.joules_per_output_token ==
-          doctest::Approx(*cost->total * 1e6 / joules.total_joules));
+          approx(*cost->total * 1e6 / joules.total_joules));
   }
   CHECK(*result.overall.cost->per_million_output_tokens ==
-        doctest::Approx(*result.overall.cost->total * 1e6 / static_cast<double>(result.tokens.emitted)));
+        approx(*result.overall.cost->total * 1e6 / static_cast<double>(result.tokens.emitted)));
   REQUIRE(result.area);
-  CHECK(result.area->die_area_mm2 == doctest::Approx(1600));
-  CHECK(result.area->output_tokens_per_s_per_mm2 == doctest::Approx(result.throughput.output_tokens_per_s / 1600));
+  CHECK(result.area->die_area_mm2 == approx(1600));
+  CHECK(result.area->output_tokens_per_s_per_mm2 == approx(result.throughput.output_tokens_per_s / 1600));
   CHECK_FALSE(testing::run_on_event_queue(*testing::scenario_of(plain)).cost);
 }
 

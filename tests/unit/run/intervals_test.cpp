@@ -3,6 +3,7 @@
 #include "sim/run/intervals.hpp"
 
 #include "sim/engine/time_factors.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 #include <doctest/doctest.h>
@@ -13,6 +14,7 @@
 
 using namespace llmscape;
 using hardware::Regime;
+using llmscape::testing::approx;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -60,10 +62,10 @@ TEST_CASE("regimes are those of a step's tokens") {
 
 TEST_CASE("a factor is read off the quantiles, with straight lines of the logarithm between them") {
   const std::vector<double> quantiles = {-0.2, 0.0, 0.4};
-  CHECK(hardware::factor_at(quantiles, 0) == doctest::Approx(std::exp(-0.2)));
-  CHECK(hardware::factor_at(quantiles, 0.25) == doctest::Approx(std::exp(-0.1)));
-  CHECK(hardware::factor_at(quantiles, 0.75) == doctest::Approx(std::exp(0.2)));
-  CHECK(hardware::factor_at(quantiles, 1) == doctest::Approx(std::exp(0.4)));
+  CHECK(hardware::factor_at(quantiles, 0) == approx(std::exp(-0.2)));
+  CHECK(hardware::factor_at(quantiles, 0.25) == approx(std::exp(-0.1)));
+  CHECK(hardware::factor_at(quantiles, 0.75) == approx(std::exp(0.2)));
+  CHECK(hardware::factor_at(quantiles, 1) == approx(std::exp(0.4)));
 }
 
 TEST_CASE("families are multiplied by the factors of the step's regime, and extrapolated time once more") {
@@ -72,23 +74,23 @@ TEST_CASE("families are multiplied by the factors of the step's regime, and extr
   factors.by_family[0][medium] = 1.5;
   factors.by_family[hardware::kOperatorFamilies - 1][medium] = 2;
   const auto model = with_factors(std::make_unique<PlainStepModel>(), factors);
-  CHECK(model->step(decodes(64)).device.si() == doctest::Approx(10));
+  CHECK(model->step(decodes(64)).device.si() == approx(10));
   const auto cost = model->step(decodes(65));
-  CHECK(cost.device.si() == doctest::Approx(1.5 * 8 + 2));
-  CHECK(cost.host.si() == doctest::Approx(6));
+  CHECK(cost.device.si() == approx(1.5 * 8 + 2));
+  CHECK(cost.host.si() == approx(6));
   // 100 W while a kernel runs, for 14 s instead of 10; the joules of the work are the same.
   const auto joules = [&cost](hardware::EnergyComponent of) { return cost.energy[static_cast<std::size_t>(of)].si(); };
-  CHECK(joules(hardware::EnergyComponent::active) == doctest::Approx(100 * 14));
-  CHECK(joules(hardware::EnergyComponent::memory) == doctest::Approx(500));
-  CHECK(cost.energy_by_family[0].si() == doctest::Approx(800 + 400 + 500));
-  CHECK(cost.energy_by_family[1].si() == doctest::Approx(200));
+  CHECK(joules(hardware::EnergyComponent::active) == approx(100 * 14));
+  CHECK(joules(hardware::EnergyComponent::memory) == approx(500));
+  CHECK(cost.energy_by_family[0].si() == approx(800 + 400 + 500));
+  CHECK(cost.energy_by_family[1].si() == approx(200));
 
   factors.extrapolated = 1.2;
   const auto beyond = with_factors(std::make_unique<PlainStepModel>(), factors)->step(decodes(65));
-  CHECK(beyond.device.si() == doctest::Approx(1.5 * 8 + 2 + 0.2 * 5));
+  CHECK(beyond.device.si() == approx(1.5 * 8 + 2 + 0.2 * 5));
   double sum = 0;
   for (const Seconds part : beyond.by_family) sum += part.si();
-  CHECK(sum == doctest::Approx((beyond.device + beyond.host).si()));
+  CHECK(sum == approx((beyond.device + beyond.host).si()));
 }
 
 TEST_CASE("a spread that is not known is supposed from the tag, the better the narrower") {

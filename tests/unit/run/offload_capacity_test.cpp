@@ -2,13 +2,14 @@
 // Selective offload of prompts as in Prefill-as-a-Service (arXiv 2604.15039): its analytic comparison of a system of 4
 // x 8 H200 beside 8 x 8 H20 with one of 12 x 8 H20, from the published times of one H200 instance.
 #include "sim/run/offload_capacity.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 using namespace llmscape;
-using doctest::Approx;
+using llmscape::testing::approx;
 using run::LengthProfile;
 using run::OffloadSystem;
 
@@ -69,26 +70,26 @@ run::OffloadCapacity naive() {
 
 TEST_CASE("a profile is linear between its points and beyond them, but never below its share of the shortest") {
   const LengthProfile profile({{10, 1}, {20, 3}, {40, 5}});
-  CHECK(profile.at(10) == Approx(1));
-  CHECK(profile.at(15) == Approx(2));
-  CHECK(profile.at(30) == Approx(4));
-  CHECK(profile.at(5) == Approx(0.5));  // a straight line would be at 0 here, and below it from here on
-  CHECK(profile.at(60) == Approx(7));
+  CHECK(profile.at(10) == approx(1));
+  CHECK(profile.at(15) == approx(2));
+  CHECK(profile.at(30) == approx(4));
+  CHECK(profile.at(5) == approx(0.5));  // a straight line would be at 0 here, and below it from here on
+  CHECK(profile.at(60) == approx(7));
 }
 
 TEST_CASE("the workload is the paper's: mean 27K, median 19.2K, 90th percentile 62.4K") {
   const auto all = lengths();
   double sum = 0;
   for (const double length : all) sum += length;
-  CHECK(sum / static_cast<double>(all.size()) == Approx(27.5e3).epsilon(0.01));
-  CHECK(all[2000] == Approx(19.2e3).epsilon(0.01));
-  CHECK(all[3600] == Approx(62.4e3).epsilon(0.01));
+  CHECK(sum / static_cast<double>(all.size()) == approx(27.5e3).epsilon(0.01));
+  CHECK(all[2000] == approx(19.2e3).epsilon(0.01));
+  CHECK(all[3600] == approx(62.4e3).epsilon(0.01));
 }
 
 TEST_CASE("decode instances carry what the paper says") {
-  CHECK(run::offload_capacity(prefill_as_a_service(), 19.4e3).decode == Approx(3.906).epsilon(0.001));
-  CHECK(homogeneous().decode == Approx(2.344).epsilon(0.001));
-  CHECK(naive().decode == Approx(6.25).epsilon(0.001));
+  CHECK(run::offload_capacity(prefill_as_a_service(), 19.4e3).decode == approx(3.906).epsilon(0.001));
+  CHECK(homogeneous().decode == approx(2.344).epsilon(0.001));
+  CHECK(naive().decode == approx(6.25).epsilon(0.001));
 }
 
 TEST_CASE("the best threshold, split and gains are those of the paper") {
@@ -96,27 +97,27 @@ TEST_CASE("the best threshold, split and gains are those of the paper") {
   const double base = homogeneous().total;
   CHECK(best.local == 3);
   CHECK(best.decode == 5);
-  CHECK(best.threshold == Approx(19.4e3).epsilon(0.05));
+  CHECK(best.threshold == approx(19.4e3).epsilon(0.05));
   CHECK(std::abs(best.capacity.offloaded - 0.496) < 0.01);
-  CHECK(best.capacity.total / base == Approx(1.54).epsilon(0.03));
-  CHECK(naive().total / base == Approx(1.16).epsilon(0.03));
-  CHECK(best.capacity.total / naive().total == Approx(1.32).epsilon(0.04));
+  CHECK(best.capacity.total / base == approx(1.54).epsilon(0.03));
+  CHECK(naive().total / base == approx(1.16).epsilon(0.03));
+  CHECK(best.capacity.total / naive().total == approx(1.32).epsilon(0.04));
 }
 
 TEST_CASE("times to the first token and egress at the paper's threshold are the paper's") {
   const auto at = run::offload_capacity(prefill_as_a_service(), 19.4e3);
   const auto base = homogeneous();
-  CHECK(at.remote == Approx(1.61).epsilon(0.03));
-  CHECK(at.local == Approx(1.64).epsilon(0.03));
-  CHECK(at.mean_ttft.si() == Approx(2.22).epsilon(0.04));
-  CHECK(base.mean_ttft.si() == Approx(4.44).epsilon(0.04));
-  CHECK(naive().mean_ttft.si() == Approx(1.74).epsilon(0.04));
+  CHECK(at.remote == approx(1.61).epsilon(0.03));
+  CHECK(at.local == approx(1.64).epsilon(0.03));
+  CHECK(at.mean_ttft.si() == approx(2.22).epsilon(0.04));
+  CHECK(base.mean_ttft.si() == approx(4.44).epsilon(0.04));
+  CHECK(naive().mean_ttft.si() == approx(1.74).epsilon(0.04));
   CHECK(std::abs(1 - at.p90_ttft / base.p90_ttft - 0.64) < 0.02);
   // The paper: "about 13 Gbit/s"; its own rate of 1.61 prompts of 903 MiB a second makes 12.2. Linear interpolation of
   // its times makes the remote instances 2 % slower than that, which misses the 12-13.5 Gbit/s expected by 0.4 %.
-  CHECK(at.egress.si() * 8 == Approx(1.61 * 903 * kMiB * 8).epsilon(0.03));
+  CHECK(at.egress.si() * 8 == approx(1.61 * 903 * kMiB * 8).epsilon(0.03));
   // At equal cost, an H200 instance counting as 2.0 of an H20: 16 against 12.
-  CHECK(at.total / base.total * 12 / 16 == Approx(1.15).epsilon(0.05));
+  CHECK(at.total / base.total * 12 / 16 == approx(1.15).epsilon(0.05));
 }
 
 TEST_CASE("where the link is the limit offloading everything loses, and a slower link wants a higher threshold") {

@@ -6,11 +6,13 @@
 
 #include "sim/scenario/engine_defaults.hpp"
 #include "sim/scenario/replica_size.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 namespace engine_test {
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::holds;
 using llmscape::testing::mistakes;
 using llmscape::testing::run_on_event_queue;
@@ -86,9 +88,8 @@ TEST_CASE("what does the host of an older vLLM take? its step and its sequences,
   };
   for (const char* device : {"h100-sxm", "a100-80", "l40s"}) {
     const double none = tpot("engine: {name: vllm, version: \"0.6\", per_step: 0 s, per_sequence: 0 s}", device);
-    CHECK(tpot("engine: {name: vllm, version: \"0.6\"}", device) == doctest::Approx(none + 682e-6));
-    CHECK(tpot("engine: {name: vllm, version: \"0.6\", per_sequence: 1 ms}", device) ==
-          doctest::Approx(none + 1600e-6));
+    CHECK(tpot("engine: {name: vllm, version: \"0.6\"}", device) == approx(none + 682e-6));
+    CHECK(tpot("engine: {name: vllm, version: \"0.6\", per_sequence: 1 ms}", device) == approx(none + 1600e-6));
     CHECK(tpot("batcher: vllm_v0", device) == none);  // a batcher alone says nothing of the host
   }
 }
@@ -104,8 +105,8 @@ TEST_CASE("when does the user see the first token? at once, or in older SGLang w
   CHECK(of("name: vllm, stream_interval: 5") == of("name: vllm"));
   CHECK(of("name: transformers, stream_interval: 5").first == of("name: transformers").first);
   const auto [held, rest] = of("name: sglang, version: \"0.4\", stream_interval: 5");
-  CHECK(held == doctest::Approx(plain + 4 * step).epsilon(1e-3));
-  CHECK(rest == doctest::Approx(step * 16 / 20).epsilon(1e-3));
+  CHECK(held == approx(plain + 4 * step).epsilon(1e-3));
+  CHECK(rest == approx(step * 16 / 20).epsilon(1e-3));
   const auto said = of("name: sglang, version: \"0.4\", stream_interval: 5, first_report: at_once");
   CHECK(said == std::pair(plain, step));
 }
@@ -118,12 +119,12 @@ TEST_CASE("is eager mode free? a token of an 8B model on an H100 then waits for 
     return run_on_event_queue(*scenario_of(served(serving))).latency["tpot_s"]->mean;
   };
   const double launches = (32 * 10 + 4) * 22e-6;
-  CHECK(tpot("{cuda_graphs: none}") == doctest::Approx(launches + 130e-6));
-  CHECK(tpot("{cuda_graphs: none, batcher: {async_scheduling: false}}") == doctest::Approx(launches + 130e-6));
+  CHECK(tpot("{cuda_graphs: none}") == approx(launches + 130e-6));
+  CHECK(tpot("{cuda_graphs: none, batcher: {async_scheduling: false}}") == approx(launches + 130e-6));
   const double device = tpot("{}");
   CHECK(device < 0.9 * launches);
   CHECK(device > 1.2 * 15.01e9 / 3.35e12);
-  CHECK(tpot("{batcher: {async_scheduling: false}}") == doctest::Approx(device + 130e-6));
+  CHECK(tpot("{batcher: {async_scheduling: false}}") == approx(device + 130e-6));
   CHECK(run_on_event_queue(*scenario_of(served("{cuda_graphs: none}"))).engine == "vllm 0.19");
 }
 
@@ -140,15 +141,15 @@ TEST_CASE("how many sequences of 32k fit of GPT-OSS? almost twice what its layer
     return static_cast<double>(all.kv.all()) * 16 * 2 * 36864;
   };
   const double memory = bytes(whole);
-  CHECK(static_cast<double>(pooled.kv.all()) == doctest::Approx(memory / (16 * 36864)).epsilon(1e-3));
+  CHECK(static_cast<double>(pooled.kv.all()) == approx(memory / (16 * 36864)).epsilon(1e-3));
   REQUIRE(pooled.windows.size() == 1);
   CHECK(pooled.windows[0].most == 10);
-  CHECK(pooled.windows[0].weight == doctest::Approx(1));
+  CHECK(pooled.windows[0].weight == approx(1));
   CHECK(whole.windows.empty());
   // SGLang, which holds back other memory than vLLM: 0.8 tokens for layers with a window for each token of the others.
   const scenario::ReplicaSize ratio = size("{batcher: sglang}");
   const double of_sglang = bytes(size("{batcher: sglang, kv_windows: ignored}"));
-  CHECK(static_cast<double>(ratio.kv.all()) == doctest::Approx(of_sglang / (1.8 * 16 * 36864)).epsilon(1e-3));
+  CHECK(static_cast<double>(ratio.kv.all()) == approx(of_sglang / (1.8 * 16 * 36864)).epsilon(1e-3));
   // 256 rows of 201,088 logits at 39 bytes under vLLM, 8,192 tokens of activations and 0.9 GB under SGLang.
   CHECK(std::abs(of_sglang - memory) < 1.5e9);
   // A model of one kind of layer is the same to all.
@@ -172,8 +173,8 @@ TEST_CASE(
     CHECK(result.requests.completed == 8);
     return result.kv.peak_use * static_cast<double>(blocks);
   };
-  CHECK(blocks_used(5 * 2057) == doctest::Approx(5 * 2057));
-  CHECK(blocks_used(5 * 2057 - 1) == doctest::Approx(4 * 2057));
+  CHECK(blocks_used(5 * 2057) == approx(5 * 2057));
+  CHECK(blocks_used(5 * 2057 - 1) == approx(4 * 2057));
 }
 
 // One call: its prompt on one server, its tokens on another. The first token is that of the prompt, of the prompt and
@@ -196,18 +197,16 @@ TEST_CASE("whose is the first token of a KV transfer? the decoder's in vLLM, the
   const auto prefill = result("first_token: prefill"), transferred = result("first_token: transferred"),
              recomputed = result("first_token: recomputed");
   const double moved = 2000 * 131072 / 1.25e9;
-  CHECK(transferred.latency["ttft_s"]->mean - prefill.latency["ttft_s"]->mean ==
-        doctest::Approx(moved + 0.04).epsilon(1e-3));
-  CHECK(transferred.latency["e2e_s"]->mean == doctest::Approx(prefill.latency["e2e_s"]->mean));
+  CHECK(transferred.latency["ttft_s"]->mean - prefill.latency["ttft_s"]->mean == approx(moved + 0.04).epsilon(1e-3));
+  CHECK(transferred.latency["e2e_s"]->mean == approx(prefill.latency["e2e_s"]->mean));
   const double step = recomputed.latency["ttft_s"]->mean - transferred.latency["ttft_s"]->mean;
   CHECK(step > 15.0e9 / 3.35e12);  // at least the weights once
   CHECK(step < 0.02);
-  CHECK(recomputed.latency["e2e_s"]->mean == doctest::Approx(transferred.latency["e2e_s"]->mean + step));
+  CHECK(recomputed.latency["e2e_s"]->mean == approx(transferred.latency["e2e_s"]->mean + step));
   CHECK(recomputed.tokens.recomputed == 1);
   CHECK(transferred.tokens.recomputed == 0);
   CHECK(result("kv_blocks: 10000").latency["ttft_s"]->mean == recomputed.latency["ttft_s"]->mean);
-  CHECK(result("batcher: sglang").latency["ttft_s"]->mean ==
-        doctest::Approx(transferred.latency["ttft_s"]->mean).epsilon(0.02));
+  CHECK(result("batcher: sglang").latency["ttft_s"]->mean == approx(transferred.latency["ttft_s"]->mean).epsilon(0.02));
 }
 
 }  // namespace engine_test

@@ -2,9 +2,11 @@
 // Low-rank adapters in whole scenarios.
 #include <doctest/doctest.h>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::holds;
 using llmscape::testing::mistakes;
 using llmscape::testing::run_on_event_queue;
@@ -39,8 +41,8 @@ TEST_CASE("resident adapters take their memory from the KV pool") {
     return static_cast<double>(run_on_event_queue(*scenario_of(yaml_of(more))).kv.blocks);
   };
   const double plain = blocks(""), lost = 100 * kAdapter / (16 * 131072);
-  CHECK(plain - blocks(lora("")) == doctest::Approx(lost).epsilon(0.001));
-  CHECK(plain - blocks(lora(", resident: 10")) == doctest::Approx(lost / 10).epsilon(0.01));
+  CHECK(plain - blocks(lora("")) == approx(lost).epsilon(0.001));
+  CHECK(plain - blocks(lora(", resident: 10")) == approx(lost / 10).epsilon(0.01));
 }
 
 TEST_CASE("each adapter is loaded once if all are resident, else again and again, for bytes over bandwidth") {
@@ -53,8 +55,7 @@ TEST_CASE("each adapter is loaded once if all are resident, else again and again
   CHECK(all.adapters->loads <= 100);
   CHECK(all.adapters->loads > 30);
   CHECK(few.adapters->loads > all.adapters->loads);
-  CHECK(few.adapters->load_s ==
-        doctest::Approx(static_cast<double>(few.adapters->loads) * kAdapter / 25e9).epsilon(1e-9));
+  CHECK(few.adapters->load_s == approx(static_cast<double>(few.adapters->loads) * kAdapter / 25e9).epsilon(1e-9));
   CHECK(all.requests.completed == 200);
   CHECK(few.requests.completed == 200);
   CHECK(all.latency["tpot_s"]->mean > 1.01 * plain.latency["tpot_s"]->mean);  // thin products beside those of the model
@@ -81,7 +82,7 @@ TEST_CASE("resident models that take turns each keep adapters of their own") {
     return static_cast<double>(run_on_event_queue(*scenario).kv.blocks);
   };
   // Two sets of 100 in all, out of the memory of both pools.
-  CHECK(blocks("") - blocks(lora("")) == doctest::Approx(2 * 100 * kAdapter / (16 * 131072)).epsilon(0.001));
+  CHECK(blocks("") - blocks(lora("")) == approx(2 * 100 * kAdapter / (16 * 131072)).epsilon(0.001));
 }
 
 TEST_CASE("adapters that do not fit are what the message names") {

@@ -4,9 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::holds;
 using llmscape::testing::json_on_simgrid;
 using llmscape::testing::mistakes;
@@ -45,8 +47,8 @@ TEST_CASE("every prompt's KV entries cross both sites' uplinks once, and no link
     CHECK(link.use <= 1);
     if (!link.name.starts_with("site")) continue;
     ++sites;
-    CHECK(link.bytes == doctest::Approx(bytes));
-    CHECK(link.use == doctest::Approx(bytes / (1.25e9 * result.simulated_s)));
+    CHECK(link.bytes == approx(bytes));
+    CHECK(link.use == approx(bytes / (1.25e9 * result.simulated_s)));
   }
   CHECK(sites == 2);  // out of one, into the other
 }
@@ -55,7 +57,7 @@ TEST_CASE("a KV transfer over a slow link delays the second token, not the first
   const auto near = run_on_event_queue(*scenario_of(
       apart(), {"hardware.fabric.sites.cloud.uplink=1000 Gbit/s", "hardware.fabric.sites.shop.uplink=1000 Gbit/s"}));
   const auto far = run_on_event_queue(*scenario_of(apart()));
-  CHECK(far.latency["ttft_s"]->p50 == doctest::Approx(near.latency["ttft_s"]->p50).epsilon(0.01));
+  CHECK(far.latency["ttft_s"]->p50 == approx(near.latency["ttft_s"]->p50).epsilon(0.01));
   // 262 MB at 1.25 GB/s, less the prompt's own time, spread over 49 gaps.
   CHECK(far.latency["tpot_s"]->p50 - near.latency["tpot_s"]->p50 > 0.1 / 49);
 }
@@ -75,7 +77,7 @@ TEST_CASE("while an uplink is down the decoders compute prompts themselves, and 
   CHECK(broken.tokens.recomputed / 2000 < 100);
   const auto simgrid = nlohmann::json::parse(json_on_simgrid(*scenario));
   CHECK(simgrid["tokens"]["recomputed"].get<double>() ==
-        doctest::Approx(static_cast<double>(broken.tokens.recomputed)).epsilon(0.02));
+        approx(static_cast<double>(broken.tokens.recomputed)).epsilon(0.02));
 }
 
 TEST_CASE("SimGrid and the bare event queue agree on a run whose transfers contend") {
@@ -83,9 +85,8 @@ TEST_CASE("SimGrid and the bare event queue agree on a run whose transfers conte
   const auto fluid = run_on_event_queue(*scenario);
   const auto simgrid = nlohmann::json::parse(json_on_simgrid(*scenario));
   CHECK(simgrid["requests"]["completed"] == 200);
-  CHECK(simgrid["latency"]["e2e_s"]["p99"].get<double>() == doctest::Approx(fluid.latency["e2e_s"]->p99).epsilon(1e-6));
-  CHECK(simgrid["latency"]["tpot_s"]["mean"].get<double>() ==
-        doctest::Approx(fluid.latency["tpot_s"]->mean).epsilon(1e-6));
+  CHECK(simgrid["latency"]["e2e_s"]["p99"].get<double>() == approx(fluid.latency["e2e_s"]->p99).epsilon(1e-6));
+  CHECK(simgrid["latency"]["tpot_s"]["mean"].get<double>() == approx(fluid.latency["tpot_s"]->mean).epsilon(1e-6));
 }
 
 TEST_CASE("a pool's engine is that of 'serving' but for what it says itself") {
@@ -161,7 +162,7 @@ TEST_CASE("two models are served by pools of their own, each with its share of t
   CHECK(big.name == "big");
   CHECK(little.model == "llama-3.2-1b");
   CHECK(big.prefill_tokens / 300 + little.prefill_tokens / 100 == 400);
-  CHECK(static_cast<double>(little.prefill_tokens / 100) == doctest::Approx(300).epsilon(0.1));
+  CHECK(static_cast<double>(little.prefill_tokens / 100) == approx(300).epsilon(0.1));
   CHECK(little.decode_tokens == little.prefill_tokens / 100 * 9);
   CHECK(big.busy > 0);
   CHECK(little.busy < 1);
@@ -212,9 +213,9 @@ TEST_CASE("a call for another model waits for its weights: 16.06 GB on 8 sockets
   };
   const auto loaded = run_on_event_queue(*scenario("load_bandwidth: 200 GB/s"));
   const auto resident = run_on_event_queue(*scenario("resident: 2"));
-  CHECK(loaded.latency["ttft_s"]->mean - resident.latency["ttft_s"]->mean == doctest::Approx(0.01004).epsilon(0.001));
+  CHECK(loaded.latency["ttft_s"]->mean - resident.latency["ttft_s"]->mean == approx(0.01004).epsilon(0.001));
   CHECK(loaded.pools[1].loads == 1);
-  CHECK(loaded.pools[1].loading_s == doctest::Approx(0.01004).epsilon(0.001));
+  CHECK(loaded.pools[1].loading_s == approx(0.01004).epsilon(0.001));
   CHECK(loaded.pools[0].loads == 0);
   CHECK(resident.pools[1].loads == 0);
   CHECK(loaded.kv.blocks > resident.kv.blocks);  // two models' weights take memory
@@ -253,7 +254,7 @@ TEST_CASE("what goes from rack to rack crosses both racks' uplinks; within a rac
   const double bytes = 200.0 * 2000 * 131072;
   CHECK(carried(links(""), "rack") == 0);
   const auto racks = links(", rack: {preset: infiniband-ndr, nodes: 1}");  // of the prompts only: one for each node
-  CHECK(carried(racks, "rack 0 of prompts") + carried(racks, "rack 1 of prompts") == doctest::Approx(bytes));
+  CHECK(carried(racks, "rack 0 of prompts") + carried(racks, "rack 1 of prompts") == approx(bytes));
   CHECK(carried(racks, "rack 1 of prompts") > 0);
   CHECK(carried(racks, "site") == 0);
 }

@@ -6,11 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "models/speculation.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 namespace speculation_test {
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::holds;
 using llmscape::testing::json_on_simgrid;
 using llmscape::testing::mistakes;
@@ -43,7 +45,7 @@ TEST_CASE("a result tells how many tokens a pass answered, and they come faster 
   const auto faster = run_on_event_queue(*scenario_of(yaml_of(speculate()), alone));
   CHECK_FALSE(plain.speculation);
   REQUIRE(faster.speculation);
-  CHECK(faster.speculation->tokens_per_pass == doctest::Approx(models::tokens_per_pass(4, 0.8)).epsilon(0.01));
+  CHECK(faster.speculation->tokens_per_pass == approx(models::tokens_per_pass(4, 0.8)).epsilon(0.01));
   CHECK(faster.tokens.emitted == 20 * 2001);
   CHECK(faster.latency["itl_s"]->count == 20 * 2000);
   CHECK(faster.latency["itl_s"]->p50 == 0);  // most tokens come with the one before them
@@ -72,7 +74,7 @@ TEST_CASE("a draft model on the same devices takes weights and KV entries from t
   CHECK(blocks(speculate(", draft: {share: 0.05}")) == plain);
   // 1.24e9 parameters of 2 bytes; 32 KiB of KV a token beside 128 KiB.
   const double weights = 2 * 1.2358e9, tokens = (plain * 16 * 131072 - weights) / (131072 + 32768);
-  CHECK(blocks(speculate(", draft: {model: llama-3.2-1b}")) == doctest::Approx(tokens / 16).epsilon(0.001));
+  CHECK(blocks(speculate(", draft: {model: llama-3.2-1b}")) == approx(tokens / 16).epsilon(0.001));
 }
 
 TEST_CASE("drafts cost what makes them: looked up, by heads, by a model here, by a model on a phone") {
@@ -80,7 +82,7 @@ TEST_CASE("drafts cost what makes them: looked up, by heads, by a model here, by
     return run_on_event_queue(*scenario_of(yaml_of(speculate(draft)))).latency["tpot_s"]->mean;
   };
   const double looked_up = tpot("");
-  CHECK(tpot(", draft: {share: 0.05}") == doctest::Approx(1.05 * looked_up).epsilon(0.03));
+  CHECK(tpot(", draft: {share: 0.05}") == approx(1.05 * looked_up).epsilon(0.03));
   const double by_model = tpot(", draft: {model: llama-3.2-1b}");
   CHECK(by_model > 1.2 * looked_up);
   // The round trip alone is 30 ms a pass.
@@ -100,7 +102,7 @@ TEST_CASE("nobody waits for a phone's drafts where they cost more than they brin
   CHECK(by_default.latency["tpot_s"]->mean == plain.latency["tpot_s"]->mean);
   CHECK(by_default.simulated_s == plain.simulated_s);
   // Steps with late drafts are priced whole, others as runs: joules are summed in another order.
-  CHECK(by_default.energy->total_joules == doctest::Approx(plain.energy->total_joules).epsilon(1e-12));
+  CHECK(by_default.energy->total_joules == approx(plain.energy->total_joules).epsilon(1e-12));
   REQUIRE(by_default.warnings.size() == plain.warnings.size() + 1);
   CHECK(holds(by_default.warnings.back(), "no draft of a user's device came in time"));
   const auto patient = run_on_event_queue(*scenario_of(yaml_of(same_batcher + speculate(phone + ", deadline: 10 s}"))));
@@ -159,8 +161,7 @@ namespace {
 
 // But for rounding: steps with late drafts are priced whole, others as runs.
 bool alike(const nlohmann::json& a, const nlohmann::json& b) {
-  if (a.is_number_float() && b.is_number_float())
-    return a.get<double>() == doctest::Approx(b.get<double>()).epsilon(1e-9);
+  if (a.is_number_float() && b.is_number_float()) return a.get<double>() == approx(b.get<double>()).epsilon(1e-9);
   if (a.type() != b.type() || a.size() != b.size()) return false;
   if (a.is_object())
     return std::ranges::all_of(

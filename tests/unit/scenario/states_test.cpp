@@ -4,11 +4,13 @@
 
 #include "sim/scenario/kv_windows.hpp"
 #include "sim/scenario/replica_size.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 namespace states_test {
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::holds;
 using llmscape::testing::mistakes;
 using llmscape::testing::run_on_event_queue;
@@ -52,17 +54,17 @@ TEST_CASE(
   CHECK(kv.block_tokens == 544);
   REQUIRE(kv.windows.size() == 1);
   CHECK(kv.windows[0].most == 1);
-  CHECK(kv.windows[0].weight == doctest::Approx(36.0 / 12));
+  CHECK(kv.windows[0].weight == approx(36.0 / 12));
   // Engines that do not pad: bytes as they are, in blocks as asked for.
   const auto exact = scenario::windowed_kv(hybrid(12), {}, scenario::KvWindows::ignored, room(1e6, 32768));
   CHECK(exact.block_tokens == 16);
-  CHECK(exact.windows[0].weight == doctest::Approx(36 * 1'097'728.0 / (12 * 2048 * 16)));
+  CHECK(exact.windows[0].weight == approx(36 * 1'097'728.0 / (12 * 2048 * 16)));
   // Each draft token has a state of its own, from which a rejected one is taken back.
   scenario::KvRoom drafts = room(1e6, 32768);
   drafts.drafts = 2;
   for (const auto windows : {scenario::KvWindows::pooled, scenario::KvWindows::ignored})
     CHECK(scenario::windowed_kv(hybrid(12), {}, windows, drafts).windows[0].weight ==
-          doctest::Approx(3 * scenario::windowed_kv(hybrid(12), {}, windows, room(1e6, 32768)).windows[0].weight));
+          approx(3 * scenario::windowed_kv(hybrid(12), {}, windows, room(1e6, 32768)).windows[0].weight));
 }
 
 // Gemma 3 has 10 layers without a window and 52 with one of 1,024 entries, of as many bytes each.
@@ -72,9 +74,9 @@ TEST_CASE("what does a block have room for, beside layers with a window?") {
     return scenario::windowed_kv(gemma->model_of(gemma->pools[0]), {}, windows, room(1e6, 131072)).entry_share;
   };
   CHECK(share(scenario::KvWindows::ignored) == 1);
-  CHECK(share(scenario::KvWindows::pooled) == doctest::Approx(10.0 / 62));
-  CHECK(share(scenario::KvWindows::ratio) == doctest::Approx((10 + 0.8 * 52) / 62));
-  CHECK(share(scenario::KvWindows::split) == doctest::Approx((10 + 52.0 * 1024 / 131072) / 62));
+  CHECK(share(scenario::KvWindows::pooled) == approx(10.0 / 62));
+  CHECK(share(scenario::KvWindows::ratio) == approx((10 + 0.8 * 52) / 62));
+  CHECK(share(scenario::KvWindows::split) == approx((10 + 52.0 * 1024 / 131072) / 62));
 }
 
 TEST_CASE("the draft model's entries come off the memory, however windows are kept") {
@@ -88,9 +90,9 @@ TEST_CASE("the draft model's entries come off the memory, however windows are ke
     const auto kv = scenario::windowed_kv(model, {}, windows, drafted);
     double all = static_cast<double>(kv.tokens) * (10 * layer + drafted.draft_bytes);
     for (const auto& pool : kv.pools) all += static_cast<double>(pool.tokens) * 52 * layer;
-    CHECK(all == doctest::Approx(memory).epsilon(1e-4));
+    CHECK(all == approx(memory).epsilon(1e-4));
     CHECK(static_cast<double>(kv.tokens) * (kv.entry_share * token + drafted.draft_bytes) ==
-          doctest::Approx(memory).epsilon(1e-4));
+          approx(memory).epsilon(1e-4));
   }
 }
 
@@ -103,8 +105,8 @@ TEST_CASE("how many blocks do layers with a window take beside the others?") {
         .windows.at(0)
         .weight;
   };
-  CHECK(weight("gemma-3-27b") == doctest::Approx(6));
-  CHECK(weight("gemma-2-27b") == doctest::Approx(1));
+  CHECK(weight("gemma-3-27b") == approx(6));
+  CHECK(weight("gemma-2-27b") == approx(1));
 }
 
 TEST_CASE("pools of their own for layers with a window hold what sequences have, not whole windows") {
@@ -125,13 +127,13 @@ TEST_CASE("pools of their own for layers with a window hold what sequences have,
   REQUIRE(by_ratio.window_pools.size() == 1);
   CHECK(by_ratio.window_pools[0].window == 1024);
   CHECK(static_cast<double>(by_ratio.window_pools[0].tokens) ==
-        doctest::Approx(0.8 * static_cast<double>(by_ratio.kv.all() * 16)).epsilon(0.001));
+        approx(0.8 * static_cast<double>(by_ratio.kv.all() * 16)).epsilon(0.001));
   CHECK(ratio_run.memory->decodes == std::min<std::int64_t>(150, by_ratio.window_pools[0].tokens / 250));
   CHECK(ratio_run.memory->decodes > 100);
   // By what each could use: as many windows as sequences of the greatest length, all reserved at admission.
   const auto [split, split_run] = most("{batcher: {policy: trtllm}, kv_windows: split, max_model_len: 8192}", 100);
   const double sequences = split_run.kv.peak_use * static_cast<double>(split.kv.all()) / 19;  // blocks of 300 tokens
-  CHECK(sequences == doctest::Approx(static_cast<double>(split.window_pools[0].tokens / 300)));
+  CHECK(sequences == approx(static_cast<double>(split.window_pools[0].tokens / 300)));
   CHECK(sequences > 10);
 }
 
@@ -146,8 +148,7 @@ workload: {arrivals: {kind: burst, programs: 16}, stream: {kind: lengths, prompt
 )");
   const auto result = run_on_event_queue(*scenario);
   REQUIRE(result.memory);
-  CHECK(result.memory->bytes(models::MemoryKind::kv) ==
-        doctest::Approx(16. * (505 + 65 * 6) * 10 * 16 * 8192).epsilon(0.03));
+  CHECK(result.memory->bytes(models::MemoryKind::kv) == approx(16. * (505 + 65 * 6) * 10 * 16 * 8192).epsilon(0.03));
   CHECK(result.warnings.empty());
 }
 
@@ -164,12 +165,12 @@ TEST_CASE("Nemotron-3 Nano on one H100: its pool by hand, and a run that holds w
   const auto size = scenario::replica_size(*scenario, scenario->pools[0], *scenario->config.hardware.devices[0]);
   // (64 x 64 x 128 x 4 + 3 x 6144 x 2) / (2 x 2 x 128 x 2) = 2,084 tokens, in steps of 16: 2,096.
   CHECK(size.block_tokens == 2096);
-  CHECK(size.windows[0].weight == doctest::Approx(23.0 / 6));
+  CHECK(size.windows[0].weight == approx(23.0 / 6));
   CHECK(scenario->warnings.empty());
   const auto result = run_on_event_queue(*scenario);
   CHECK(result.requests.completed == 40);
   // Of 4 sequences: a block of entries, and 23 / 6 blocks of states rounded up.
-  CHECK(result.kv.peak_use == doctest::Approx(4.0 * (1 + 4) / static_cast<double>(size.kv.all())));
+  CHECK(result.kv.peak_use == approx(4.0 * (1 + 4) / static_cast<double>(size.kv.all())));
   CHECK(result.tokens.reused == 0);  // prompts of 1,000 tokens fill no block
 }
 
@@ -209,7 +210,7 @@ TEST_CASE("prefixes that end in states come back from a tier: blocks of 2,096 to
   const models::ModelSpec& model = scenario->model_of(scenario->pools[0]);
   const double block = 2096 * models::kv_bytes_per_token(model), state = models::state_bytes_per_sequence(model);
   const double read = result.kv_tiers[0].read_bytes, fetches = static_cast<double>(result.tokens.fetched) / (2 * 2096);
-  CHECK(read == doctest::Approx(fetches * (2 * block + state)));
+  CHECK(read == approx(fetches * (2 * block + state)));
 }
 
 TEST_CASE("what nothing carries yet is refused by name, with all mistakes at once") {

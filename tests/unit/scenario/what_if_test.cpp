@@ -8,9 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/explore/parameters.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
+using llmscape::testing::approx;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -150,13 +152,13 @@ TEST_CASE("what do the joules of a result include? the boundary of its devices, 
   CHECK(gpu.energy->assumed_share == 0);  // an H100 was measured
   const std::string guessed_idle = kDevice + "idle_power={value: 121 W, tag: assumed, source: guess}";
   const auto all = run_on_event_queue(*scenario_of(eight_gpus(), {kDevice + "energy.tag=assumed", guessed_idle}));
-  CHECK(all.energy->assumed_share == doctest::Approx(1));
+  CHECK(all.energy->assumed_share == approx(1));
   CHECK(all.energy->total_joules == gpu.energy->total_joules);
   // Which figures these are: an idle power alone is that much of the joules, 8 x 121 W over mean power.
   const auto idle = run_on_event_queue(*scenario_of(eight_gpus(), {guessed_idle}));
   REQUIRE(idle.energy->assumed.size() == 1);
   CHECK(idle.energy->assumed[0].first == "idle");
-  CHECK(idle.energy->assumed_share == doctest::Approx(8 * 121 / idle.energy->mean_w));
+  CHECK(idle.energy->assumed_share == approx(8 * 121 / idle.energy->mean_w));
 }
 
 TEST_CASE("what do joules of unlike groups include? each group's boundary is named") {

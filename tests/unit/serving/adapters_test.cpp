@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "sim/serving/request.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::approx;
 
 TEST_CASE("an adapter that runs stays; of the others the one that was not used for longest is unloaded") {
   AdapterSlots slots(2);
@@ -48,9 +50,9 @@ TEST_CASE("adapters are drawn by their popularity, the same for all of a session
   std::vector<int> drawn(3);
   Request request;
   for (request.id = 0; request.id < 110'000; ++request.id) ++drawn[static_cast<std::size_t>(law.of(request))];
-  CHECK(drawn[0] == doctest::Approx(60'000).epsilon(0.02));
-  CHECK(drawn[1] == doctest::Approx(30'000).epsilon(0.02));
-  CHECK(drawn[2] == doctest::Approx(20'000).epsilon(0.02));
+  CHECK(drawn[0] == approx(60'000).epsilon(0.02));
+  CHECK(drawn[1] == approx(30'000).epsilon(0.02));
+  CHECK(drawn[2] == approx(20'000).epsilon(0.02));
   request.session = 7;
   const int of_session = law.of(request);
   for (request.id = 0; request.id < 100; ++request.id) CHECK(law.of(request) == of_session);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/serving/kv/kv_host.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +8,7 @@
 #include <array>
 
 using namespace llmscape;
-using doctest::Approx;
+using llmscape::testing::approx;
 using serving::KvCopies;
 using serving::KvHost;
 using serving::KvHostConfig;
@@ -50,7 +51,7 @@ TEST_CASE("all on the host: a step writes what it computes and reads what it att
   CHECK(traffic.written.si() == 162 * 1000);
   // 320 + 2 x 1,001 entries of the full layers; 49 of the chunk's window, 2 x 49 of the decodes'.
   CHECK(traffic.read.si() == 2322 * 600 + (49 + 98) * 400);
-  CHECK(traffic.wait.si() == Approx(traffic.read.si() / 1e6 + traffic.written.si() / 2e6 + 8e-3));
+  CHECK(traffic.wait.si() == approx(traffic.read.si() / 1e6 + traffic.written.si() / 2e6 + 8e-3));
 }
 
 TEST_CASE("overlapped, the layers of a step pass a line of three: in, compute, out") {
@@ -62,7 +63,7 @@ TEST_CASE("overlapped, the layers of a step pass a line of three: in, compute, o
     CAPTURE(compute);
     const double longest = std::max({in, out, compute});
     const KvStepCopies traffic = lined_up.copies(step.batch, 100, 112, Seconds(compute));
-    CHECK(traffic.wait.si() + compute == Approx((in + compute + out + 3 * longest) / 4));
+    CHECK(traffic.wait.si() + compute == approx((in + compute + out + 3 * longest) / 4));
     CHECK(traffic.wait < in_turn.wait);
     CHECK(traffic.read == in_turn.read);
   }
@@ -76,13 +77,13 @@ TEST_CASE("blocks in use fill HBM first: what overflows is written, and its shar
   CHECK(none.wait == Seconds());
   const double all_written = 162e3, all_read = 2322 * 600 + 147 * 400;
   const KvStepCopies half = behind.copies(step.batch, 590, 610, Seconds(1));  // half of the new blocks
-  CHECK(half.written.si() == Approx(all_written / 2));
+  CHECK(half.written.si() == approx(all_written / 2));
   CHECK(half.read == Bytes());
   const KvStepCopies beyond = behind.copies(step.batch, 800, 812, Seconds(1));
-  CHECK(beyond.written.si() == Approx(all_written));
-  CHECK(beyond.read.si() == Approx(all_read * 200 / 800));
+  CHECK(beyond.written.si() == approx(all_written));
+  CHECK(beyond.read.si() == approx(all_read * 200 / 800));
   // Tokens of blocks that were taken before, beside others that are on the host.
-  CHECK(behind.copies(step.batch, 800, 800, Seconds(1)).written.si() == Approx(all_written));
+  CHECK(behind.copies(step.batch, 800, 800, Seconds(1)).written.si() == approx(all_written));
 }
 
 TEST_CASE("a chunk that passes a part of the layers moves the entries of that part") {
@@ -92,6 +93,6 @@ TEST_CASE("a chunk that passes a part of the layers moves the entries of that pa
   const KvStepCopies whole = all.copies(step.batch, 100, 112, Seconds(1));
   step.batch.prefill_layers = 0.25;
   const KvStepCopies quarter = all.copies(step.batch, 100, 112, Seconds(1));
-  CHECK(quarter.read.si() == Approx(whole.read.si() / 4));
-  CHECK(quarter.written.si() == Approx(whole.written.si() / 4));
+  CHECK(quarter.read.si() == approx(whole.read.si() / 4));
+  CHECK(quarter.written.si() == approx(whole.written.si() / 4));
 }

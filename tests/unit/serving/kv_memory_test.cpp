@@ -4,9 +4,11 @@
 
 #include "sim/serving/kv/kv_swap.hpp"
 #include "sim/serving/replica/kv_memory.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -171,7 +173,7 @@ TEST_CASE("what a budget has left of a prompt is what goes to the host and comes
   ++request.emitted;
   kv.end_prompt(request);
   kv.swap_out(request, Seconds());
-  CHECK(request.sequence.kv_ready.si() == doctest::Approx(2e-3));  // two blocks of 1 kB at 1 MB/s
+  CHECK(request.sequence.kv_ready.si() == approx(2e-3));  // two blocks of 1 kB at 1 MB/s
   kv.release(request);
   CHECK(kv.pool.used() == 0);
   kv.swap_in(request, Seconds(1));
@@ -275,7 +277,7 @@ TEST_CASE("a shorter common beginning frees the blocks behind it, in HBM or on t
   kv.release(request);
   CHECK(kv.pool.used() == 0);
   CHECK(swap->used() == 4);
-  CHECK(request.sequence.kv_ready.si() == doctest::Approx(1.004));  // 4 kB at 1 MB/s
+  CHECK(request.sequence.kv_ready.si() == approx(1.004));  // 4 kB at 1 MB/s
   request.sequence.computed = 0;
   CHECK(kv.truncate(request, 20) == 30);
   CHECK(swap->used() == 2);

@@ -3,9 +3,11 @@
 
 #include "sim/serving/kv/kv_swap.hpp"
 #include "sim/serving/replica/kv_memory.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -28,24 +30,24 @@ TEST_CASE("computing again is priced at 256, 512, 1024 ... tokens and linear in 
     return quadratic(cached, tokens);
   };
   KvMemory kv(config);
-  CHECK(kv.recompute_time(1024).si() == doctest::Approx(1.048576));
-  CHECK(kv.recompute_time(384).si() == doctest::Approx((0.065536 + 0.262144) / 2));
-  CHECK(kv.recompute_time(128).si() == doctest::Approx(0.065536 / 2));
+  CHECK(kv.recompute_time(1024).si() == approx(1.048576));
+  CHECK(kv.recompute_time(384).si() == approx((0.065536 + 0.262144) / 2));
+  CHECK(kv.recompute_time(128).si() == approx(0.065536 / 2));
   CHECK(asked == 3);  // of 256, 512 and 1024
 }
 
 TEST_CASE("copies queue behind each other, each way for itself, and take memory until they are back") {
   KvSwap swap(kHost);
-  CHECK(swap.write(40, Seconds(1)).si() == doctest::Approx(1 + 0.020 + 0.001));
-  CHECK(swap.write(40, Seconds(1)).si() == doctest::Approx(1 + 0.040 + 0.001));
-  CHECK(swap.read(40, Seconds(1)).si() == doctest::Approx(1 + 0.040 + 0.001));
+  CHECK(swap.write(40, Seconds(1)).si() == approx(1 + 0.020 + 0.001));
+  CHECK(swap.write(40, Seconds(1)).si() == approx(1 + 0.040 + 0.001));
+  CHECK(swap.read(40, Seconds(1)).si() == approx(1 + 0.040 + 0.001));
   CHECK(swap.used() == 40);
   CHECK(swap.peak() == 80);
   CHECK(swap.fits(60));
   CHECK_FALSE(swap.fits(61));
-  CHECK(swap.next_arrival().si() == doctest::Approx(1.021));
+  CHECK(swap.next_arrival().si() == approx(1.021));
   swap.settle(Seconds(1.03));
-  CHECK(swap.next_arrival().si() == doctest::Approx(1.041));
+  CHECK(swap.next_arrival().si() == approx(1.041));
   swap.drop(40);
   CHECK(swap.used() == 0);
 }

@@ -4,9 +4,11 @@
 #include <doctest/doctest.h>
 
 #include "base/random.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -31,7 +33,7 @@ TEST_CASE("transfers follow one another, and each pays the latency") {
   CHECK(channel.arrival(Bytes(10), Seconds(2)) == Seconds(4.5));  // one second after the first
   CHECK(channel.send(Bytes(10), Seconds(2)) == Seconds(4.5));
   CHECK(channel.send(Bytes(10), Seconds(10)) == Seconds(11.5));
-  CHECK(channel.busy(Seconds(10.5)).si() == doctest::Approx(3.5));
+  CHECK(channel.busy(Seconds(10.5)).si() == approx(3.5));
   CHECK(channel.busy(Seconds(20)) == Seconds(4));
 }
 

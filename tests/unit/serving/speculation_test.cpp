@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/serving/replica/speculation.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,12 +8,13 @@
 
 using namespace llmscape;
 using namespace llmscape::serving;
+using llmscape::testing::approx;
 
 TEST_CASE("100,000 passes of four drafts accepted at 0.8 answer 3.3616 tokens each") {
   const Speculation speculation{4, 0.8, RandomStreams(1)};
   constexpr std::int64_t kTokens = 336'160;
   CHECK(static_cast<double>(kTokens) / static_cast<double>(speculation.passes(7, 1, kTokens, 100).drafted) ==
-        doctest::Approx(3.3616).epsilon(0.01));
+        approx(3.3616).epsilon(0.01));
   CHECK(speculation.growth(10'000) == 33'616);
 }
 
@@ -23,7 +25,7 @@ TEST_CASE("a pass keeps j drafts with probability a^j (1 - a), all k with a^k") 
   for (std::uint64_t request = 0; request < 100'000; ++request)
     ++passes[speculation.passes(request, 1, 2, 100).drafted];
   CHECK(passes.size() == 2);
-  CHECK(passes[1] == doctest::Approx(60'000).epsilon(0.01));
+  CHECK(passes[1] == approx(60'000).epsilon(0.01));
 }
 
 TEST_CASE("without drafts, or when none is accepted, a pass is a token; when all are, it is one more than the drafts") {

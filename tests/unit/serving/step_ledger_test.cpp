@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/serving/replica/step_ledger.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
+
+using llmscape::testing::approx;
 
 namespace llmscape::serving {
 namespace {
@@ -38,11 +41,11 @@ TEST_CASE("asynchronous scheduling takes the longer of device and host, else the
   engine::EngineCost cost = cost_of(0.010, 0);
   cost.host = Seconds(0.003);
   cost.sync = Seconds(0.001);
-  CHECK(StepTiming{.hides_host = false}.duration(cost).si() == doctest::Approx(0.014));
-  CHECK(StepTiming{.hides_host = true}.duration(cost).si() == doctest::Approx(0.011));
-  CHECK(StepTiming{.stages = 4, .hides_host = true}.duration(cost).si() == doctest::Approx(0.041));
+  CHECK(StepTiming{.hides_host = false}.duration(cost).si() == approx(0.014));
+  CHECK(StepTiming{.hides_host = true}.duration(cost).si() == approx(0.011));
+  CHECK(StepTiming{.stages = 4, .hides_host = true}.duration(cost).si() == approx(0.041));
   cost.host = Seconds(0.030);
-  CHECK(StepTiming{.hides_host = true}.duration(cost).si() == doctest::Approx(0.031));
+  CHECK(StepTiming{.hides_host = true}.duration(cost).si() == approx(0.031));
 }
 
 TEST_CASE("a step counts when it is planned, its time and joules when it ends, and by its share until then") {
@@ -70,7 +73,7 @@ TEST_CASE("what the end of a run cuts off counts until then, and its tokens not 
   CHECK(ledger.totals().decode_tokens == 3);
   CHECK(ledger.totals().cut_emitted_tokens == 2);
   CHECK(ledger.totals().busy == Seconds(3));
-  CHECK(listener.joules == doctest::Approx(20));
+  CHECK(listener.joules == approx(20));
   CHECK(listener.spans == std::vector<std::pair<double, double>>{{0, 2}, {2, 3}});
 }
 
@@ -172,15 +175,14 @@ TEST_CASE("steps of runs come to what their costs do, whatever comes between the
     const Seconds end = start + timing.duration(cost);
     by_runs.commit({nullptr, &run, &own}, start, end, decodes(run.decodes), {});
     by_wholes.commit(cost, start, end, decodes(run.decodes), {});
-    if (i == 25)
-      CHECK(by_runs.used_until(end).energy[0].si() == doctest::Approx(by_wholes.used_until(end).energy[0].si()));
+    if (i == 25) CHECK(by_runs.used_until(end).energy[0].si() == approx(by_wholes.used_until(end).energy[0].si()));
     start = end;
   }
   by_runs.stop(start);
   by_wholes.stop(start);
   const ReplicaTotals &totals = by_runs.totals(), &expected = by_wholes.totals();
   const auto same = [](const auto& some, const auto& others) {
-    for (std::size_t i = 0; i < some.size(); ++i) CHECK(some[i].si() == doctest::Approx(others[i].si()).epsilon(1e-12));
+    for (std::size_t i = 0; i < some.size(); ++i) CHECK(some[i].si() == approx(others[i].si()).epsilon(1e-12));
   };
   CHECK(totals.busy == expected.busy);
   for (std::size_t family = 0; family < totals.time.size(); ++family) same(totals.time[family], expected.time[family]);
@@ -190,7 +192,7 @@ TEST_CASE("steps of runs come to what their costs do, whatever comes between the
   same(std::array{totals.flops}, std::array{expected.flops});
   same(std::array{totals.bytes}, std::array{expected.bytes});
   same(std::array{totals.extrapolated}, std::array{expected.extrapolated});
-  CHECK(of_runs.joules == doctest::Approx(of_wholes.joules).epsilon(1e-12));
+  CHECK(of_runs.joules == approx(of_wholes.joules).epsilon(1e-12));
 }
 
 TEST_CASE("a replica that is lost has spent what its steps had come to") {

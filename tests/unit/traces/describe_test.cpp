@@ -6,10 +6,12 @@
 
 #include <cmath>
 
+#include "tests/support/approx.hpp"
 #include "tests/unit/traces/trace_folder.hpp"
 
 using namespace llmscape;
 using namespace llmscape::traces;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -38,7 +40,7 @@ TEST_CASE("quantiles of lengths interpolate between the nearest ranks") {
   CHECK(s.prompt.p10 == 20);
   CHECK(s.prompt.p50 == 60);
   CHECK(s.prompt.p90 == 100);
-  CHECK(s.prompt.p99 == doctest::Approx(109));  // rank 9.9 of 0 to 10
+  CHECK(s.prompt.p99 == approx(109));  // rank 9.9 of 0 to 10
   CHECK(s.prompt.maximum == 110);
   CHECK(s.output.p99 == 7);
 }
@@ -48,7 +50,7 @@ TEST_CASE("evenly spaced arrivals have no variation") {
   for (int i = 0; i <= 240; ++i) content += row(i);  // one a second, four whole minutes
   const ArrivalStatistics a = described(content).arrivals;
   CHECK(a.duration == Seconds(240));
-  CHECK(a.rate->si() == doctest::Approx(241.0 / 240));
+  CHECK(a.rate->si() == approx(241.0 / 240));
   CHECK(a.peak_minute.si() == 1);
   CHECK(*a.interarrival_cv == 0);
   CHECK(a.busy_minutes == 4);
@@ -63,17 +65,17 @@ TEST_CASE("bursts show in the variation, the windows and the empty minutes") {
   std::string content;
   for (const int t : {0, 120, 240}) content += row(t) + row(t);
   const ArrivalStatistics a = described(content).arrivals;
-  CHECK(*a.interarrival_cv == doctest::Approx(std::sqrt(1.5)));  // mean 48, variance 2 * 120^2 / 5 - 48^2 = 3456
-  CHECK(*a.fano_60_s == doctest::Approx(1));                     // mean 1, variance 1
+  CHECK(*a.interarrival_cv == approx(std::sqrt(1.5)));  // mean 48, variance 2 * 120^2 / 5 - 48^2 = 3456
+  CHECK(*a.fano_60_s == approx(1));                     // mean 1, variance 1
   CHECK(*a.empty_minutes == 0.5);
-  CHECK(a.peak_minute.si() == doctest::Approx(2.0 / 60));
+  CHECK(a.peak_minute.si() == approx(2.0 / 60));
   CHECK(a.busy_minutes == 0);
   CHECK_FALSE(a.busy_cv);
 }
 
 TEST_CASE("a gap of centuries costs no time") {
   const ArrivalStatistics a = described(row(0) + row(9e9)).arrivals;
-  CHECK(*a.empty_minutes == doctest::Approx(1));
+  CHECK(*a.empty_minutes == approx(1));
   CHECK(a.duration == Seconds(9e9));
 }
 
@@ -97,7 +99,7 @@ TEST_CASE("prefix reuse is counted in tokens, segments, blocks and per request")
   CHECK(s.reuse->requests == 3);
   CHECK(s.reuse->distinct_contents == 3);
   CHECK(s.reuse->tokens == 90.0 / 200);
-  CHECK(s.reuse->mean_prefix == doctest::Approx((0 + 0.8 + 1) / 3));
+  CHECK(s.reuse->mean_prefix == approx((0 + 0.8 + 1) / 3));
   CHECK(s.reuse->segments == 3.0 / 6);
   CHECK(*s.reuse->blocks == 5.0 / 12);  // 16 tokens: 2 + 3 of 6 + 3 + 3
 }

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "tests/support/approx.hpp"
 #include "traces/kernel_tables.hpp"
+
+using llmscape::testing::approx;
 
 // Row counts and extremes that the reference data's README files print.
 namespace llmscape::traces {
@@ -59,7 +62,7 @@ TEST_CASE("a Vidur table: Llama-2-7b multiplies 4,096 tokens at about 220 TFLOP/
   const auto up = std::ranges::find(t->gemm, GemmCase{4096, 2 * 11008, 4096, "fp16"},
                                     [](const TimedGemm& r) -> const GemmCase& { return r; });
   REQUIRE(up != t->gemm.end());
-  CHECK(2.0 * 4096 * 2 * 11008 * 4096 / up->time.si() == doctest::Approx(220e12).epsilon(0.03));
+  CHECK(2.0 * 4096 * 2 * 11008 * 4096 / up->time.si() == approx(220e12).epsilon(0.03));
 }
 
 TEST_CASE("Frontier's FP8 tables of an H800") {

@@ -3,8 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/approx.hpp"
 #include "tests/unit/traces/trace_folder.hpp"
 #include "traces/microbench_record.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::traces::kernel_tables_test {
 namespace {
@@ -38,9 +41,9 @@ TEST_CASE("rows of a compressed product table are read in seconds, sorted, and r
                                                                       "VLLM,1,X,gemm,b,bfloat16,1,4096,512,0.0145\n")});
   REQUIRE(tables.gemm.size() == 2);
   CHECK(tables.gemm[0] == GemmCase{1, 4096, 512, "bf16"});
-  CHECK(tables.gemm[0].time.si() == doctest::Approx(15e-6));
+  CHECK(tables.gemm[0].time.si() == approx(15e-6));
   CHECK(tables.gemm[1] == GemmCase{64, 512, 1024, "fp8"});
-  CHECK(tables.gemm[1].time.si() == doctest::Approx(2e-3));
+  CHECK(tables.gemm[1].time.si() == approx(2e-3));
   CHECK(tables.device == "X");
   CHECK(tables.software == "VLLM 1");
   CHECK_FALSE(tables.warm_attention);
@@ -100,7 +103,7 @@ TEST_CASE("modules and kernels of an index are kept, but for scores that are all
   REQUIRE(tables.indexed_attention.size() == 3);
   CHECK(tables.indexed_attention[0] ==
         IndexedAttentionCase{"M", "choice", 2, 512, 4096, 64, false, "fp8_block", "fp8_e4m3"});
-  CHECK(tables.indexed_attention[0].time.si() == doctest::Approx(100e-6));
+  CHECK(tables.indexed_attention[0].time.si() == approx(100e-6));
   CHECK(tables.indexed_attention[1] == IndexedAttentionCase{"M", "module", 4, 1, 8192, 16, true, "fp8_block", "fp8"});
   CHECK(tables.indexed_attention[2].part == "scores");
 }
@@ -114,7 +117,7 @@ TEST_CASE("attention rows with a sliding window are passed over, and a decode co
                                                           "1023,128,0.01\n")});
   REQUIRE(tables.decode_attention.size() == 1);
   CHECK(tables.decode_attention[0] == DecodeAttentionCase{32, 1024, 64, 8, 128, "bf16", "fp8"});
-  CHECK(tables.decode_attention[0].time.si() == doctest::Approx(20e-6));
+  CHECK(tables.decode_attention[0].time.si() == approx(20e-6));
   CHECK(tables.warm_attention);
 }
 
@@ -160,7 +163,7 @@ TEST_CASE("messages are counted in bytes: elements of 2 bytes, or of 1") {
   REQUIRE(tables.collective.size() == 2);
   CHECK(tables.collective[0] == CollectiveCase{"all_reduce", 256, 2, "vllm_graph", 2});
   CHECK(tables.collective[1] == CollectiveCase{"all_to_all", 1024, 4, "nccl", 4});
-  CHECK(tables.collective[1].time.si() == doctest::Approx(25e-6));
+  CHECK(tables.collective[1].time.si() == approx(25e-6));
   CHECK(tables.software == "TRTLLM 2, vLLM 1");
 }
 
@@ -222,7 +225,7 @@ TEST_CASE("a record of the harness joins the tables of others") {
   const auto tables =
       read({folder.path_of("bench.json"), folder.write("b.csv", kGemmHeader + "V,1,X,gemm,a,fp8,64,512,1024,4\n")});
   REQUIRE(tables.gemm.size() == 1);
-  CHECK(tables.gemm[0].time.si() == doctest::Approx(3e-3));
+  CHECK(tables.gemm[0].time.si() == approx(3e-3));
   CHECK(tables.device == "X");
 }
 
@@ -233,7 +236,7 @@ TEST_CASE("a folder stands for the tables inside it") {
   folder.write("README.md", "not a table");
   const auto tables = read({folder.path_of("")});
   REQUIRE(tables.gemm.size() == 1);
-  CHECK(tables.gemm[0].time.si() == doctest::Approx(3e-3));
+  CHECK(tables.gemm[0].time.si() == approx(3e-3));
 }
 
 }  // namespace

@@ -3,10 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/approx.hpp"
 #include "tests/unit/traces/trace_folder.hpp"
 
 using namespace llmscape;
 using namespace llmscape::traces;
+using llmscape::testing::approx;
 
 TEST_CASE("layer tables: counts in order, attention as it was measured, shares from the three times") {
   const TraceFolder folder;
@@ -23,15 +25,15 @@ TEST_CASE("layer tables: counts in order, attention as it was measured, shares f
   REQUIRE_MESSAGE(tables, diagnostics.text(false));
   REQUIRE(tables->dense.at("act_fn").size() == 2);
   CHECK(tables->dense.at("act_fn")[0].count == 1);
-  CHECK(tables->dense.at("act_fn")[1].time.si() == doctest::Approx(2e-6));
-  CHECK(tables->per_sequence.at("sampler")[0].time.si() == doctest::Approx(20e-6));
+  CHECK(tables->dense.at("act_fn")[1].time.si() == approx(2e-6));
+  CHECK(tables->per_sequence.at("sampler")[0].time.si() == approx(20e-6));
   REQUIRE(tables->attention.size() == 1);
   CHECK(tables->attention[0].cached == 32);
   CHECK(tables->attention[0].context == 64);
   REQUIRE(tables->experts.size() == 1);
   CHECK(tables->experts[0].experts == 16);
   REQUIRE(tables->unequal.size() == 1);  // where the two hardly differ there is no share
-  CHECK(tables->unequal[0].share == doctest::Approx(0.25));
+  CHECK(tables->unequal[0].share == approx(0.25));
 }
 
 TEST_CASE("layer tables: missing files and broken cells are reported, all of them") {

@@ -8,7 +8,10 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "tests/support/approx.hpp"
 #include "trace_folder.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::traces {
 namespace {
@@ -94,7 +97,7 @@ TEST_CASE("the tables hold each case once, in order, with the statistic that the
   CHECK(tables.device == "a \"processor\"");
   CHECK(tables.software == "oneDNN 2.6");
   record.statistic = "p10";
-  CHECK(kernel_tables(record).gemm[0].time.si() == doctest::Approx(0.95e-5));
+  CHECK(kernel_tables(record).gemm[0].time.si() == approx(0.95e-5));
   REQUIRE(tables.power.size() == 1);  // rest is no kernel
   CHECK(tables.power[0].what == KernelCase(GemmCase{3, 192, 320, "bf16"}));
   CHECK(tables.power[0].power == Watts(512.5));

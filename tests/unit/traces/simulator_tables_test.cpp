@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/approx.hpp"
 #include "tests/unit/traces/trace_folder.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::traces::simulator_tables_test {
 namespace {
@@ -101,7 +104,7 @@ TEST_CASE("an expert layer of Frontier is the sum of its pieces, where all were 
       "0.05,0.01,0.2,16,128,64,2,8,2048,768,2,0.5,logit_topk,BF16,CUDA_EVENT\n")});
   REQUIRE(tables.expert_layer.size() == 1);
   CHECK(tables.expert_layer[0] == ExpertLayerCase{16, 2048, 768, 128, 8, 2, 1, 96, "logit_topk", "bf16"});
-  CHECK(tables.expert_layer[0].time.si() == doctest::Approx(260e-6));
+  CHECK(tables.expert_layer[0].time.si() == approx(260e-6));
 }
 
 // A profile of Llama-3.1-8B at tensor-parallel degrees 1 and 2; meta.json has the sizes of a rank at 2.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/validation/limit.hpp"
+#include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace llmscape::validation;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -26,7 +28,7 @@ TEST_CASE("a limit names a metric, a figure and a share") {
   const Limit limit = limit_of("decode step.error_median=2.5%");
   CHECK(limit.metric == "decode step");
   CHECK(limit.figure == "error_median");
-  CHECK(limit.largest == doctest::Approx(0.025));
+  CHECK(limit.largest == approx(0.025));
 }
 
 TEST_CASE("limits that cannot be meant are refused with the reason") {

@@ -7,7 +7,10 @@
 #include "sim/validation/report.hpp"
 #include "sim/validation/row_runs.hpp"
 #include "tests/cli/scratch.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::validation {
 namespace {
@@ -206,11 +209,11 @@ TEST_CASE("the search for host constants finds the least of a valley, and 0 wher
     });
   };
   const HostConstants best = valley(6, 50, 20);
-  CHECK(best.per_prefill_step_ms == doctest::Approx(6).epsilon(0.05));
-  CHECK(best.per_call_ms == doctest::Approx(50).epsilon(0.05));
-  CHECK(best.per_token_us == doctest::Approx(20).epsilon(0.05));
+  CHECK(best.per_prefill_step_ms == approx(6).epsilon(0.05));
+  CHECK(best.per_call_ms == approx(50).epsilon(0.05));
+  CHECK(best.per_token_us == approx(20).epsilon(0.05));
   CHECK(valley(0, 0, 0).overrides() == HostConstants().overrides());  // what is right is left alone
-  CHECK(log_loss(1.1, 1) == doctest::Approx(2 * (std::sqrt(1 + std::pow(std::log(1.1) / 0.1, 2)) - 1)));
+  CHECK(log_loss(1.1, 1) == approx(2 * (std::sqrt(1 + std::pow(std::log(1.1) / 0.1, 2)) - 1)));
 }
 
 TEST_CASE("host constants that trade off are found again: of most figures their sum is known") {

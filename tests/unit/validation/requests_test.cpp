@@ -6,10 +6,11 @@
 #include <cmath>
 
 #include "tests/cli/scratch.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::validation;
-using doctest::Approx;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -32,11 +33,11 @@ TEST_CASE("times are taken from the engine's queue, whatever the clock's start")
   const auto all = compare_requests(predicted, kMeasured, {}, diagnostics);
   REQUIRE(all);
   CHECK(*named(*all, "queueing").error("mean") == 0);
-  CHECK(named(*all, "ttft").statistics[0].predicted == Approx(2.25));  // 1.5 and 3
-  CHECK(named(*all, "ttft").statistics[0].measured == Approx(2));      // 1 and 3
+  CHECK(named(*all, "ttft").statistics[0].predicted == approx(2.25));  // 1.5 and 3
+  CHECK(named(*all, "ttft").statistics[0].measured == approx(2));      // 1 and 3
   CHECK(named(*all, "tpot").count == 1);                               // the other has a single token
   CHECK(*named(*all, "tpot").error("mean") == 0);                      // 1 s a token on both sides
-  CHECK(named(*all, "e2e").statistics[0].predicted == Approx(3.25));
+  CHECK(named(*all, "e2e").statistics[0].predicted == approx(3.25));
   CHECK(*named(*all, "makespan").error("mean") == 0);  // 4 s
 }
 
@@ -82,10 +83,10 @@ TEST_CASE("over time: root mean square of the differences, and where the largest
   // Predicted running 1, 2, 1 and waiting 1, 0, 0 at 1, 2 and 3 s.
   const auto courses = compare_loads(kMeasured, {{1, 1, 1}, {2, 5, 0}, {3, 1, 4}});
   REQUIRE(courses.size() == 2);
-  CHECK(courses[0].rmse == Approx(std::sqrt(9.0 / 3)));
+  CHECK(courses[0].rmse == approx(std::sqrt(9.0 / 3)));
   CHECK(courses[0].largest == -3);
   CHECK(courses[0].largest_at == 2);
-  CHECK(courses[1].rmse == Approx(std::sqrt(16.0 / 3)));
+  CHECK(courses[1].rmse == approx(std::sqrt(16.0 / 3)));
   CHECK(courses[1].largest == -4);
 }
 
@@ -113,10 +114,10 @@ TEST_CASE("vLLM's log and the simulator's rows read as the same times") {
   for (const auto& r : {a->front(), b->front()}) {
     CHECK(r.prompt_tokens == 10);
     CHECK(r.output_tokens == 3);
-    CHECK(r.queued == Approx(5));
-    CHECK(r.scheduled == Approx(5.5));
-    CHECK(r.first_token == Approx(6));
-    CHECK(r.last_token == Approx(7));
+    CHECK(r.queued == approx(5));
+    CHECK(r.scheduled == approx(5.5));
+    CHECK(r.first_token == approx(6));
+    CHECK(r.last_token == approx(7));
   }
 }
 

@@ -4,9 +4,11 @@
 #include <doctest/doctest.h>
 
 #include "tests/cli/scratch.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::validation;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -36,9 +38,9 @@ TEST_CASE("tables are matched by name and compared metric by metric") {
   REQUIRE(all->size() == 2);  // nothing was predicted of `source`
   CHECK((*all)[0].metric == "ttft_s");
   CHECK((*all)[0].count == 1);
-  CHECK(*(*all)[0].error("mean") == doctest::Approx(0.2));
+  CHECK(*(*all)[0].error("mean") == approx(0.2));
   CHECK((*all)[1].count == 2);
-  CHECK(*(*all)[1].error("mean") == doctest::Approx(0.25));  // 1.5 against 2
+  CHECK(*(*all)[1].error("mean") == approx(0.25));  // 1.5 against 2
 }
 
 TEST_CASE("a configuration that was measured and not predicted, or no common metric, is an error") {

@@ -6,10 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/validation/report.hpp"
+#include "tests/support/approx.hpp"
 
 using namespace llmscape;
 using namespace llmscape::validation;
-using doctest::Approx;
+using llmscape::testing::approx;
 
 namespace {
 
@@ -47,11 +48,11 @@ TEST_CASE("each recorded step is priced from what it computed, and told apart by
   REQUIRE(all.size() == 4);
   CHECK(all[0].metric == "step");
   CHECK(all[0].count == 3);
-  CHECK(*all[0].error_mean == Approx(0.2 / 3));  // 8 for 10, 4 for 4, 2 + 2 for 4
+  CHECK(*all[0].error_mean == approx(0.2 / 3));  // 8 for 10, 4 for 4, 2 + 2 for 4
   CHECK(all[1].metric == "decode step");
   CHECK(*all[1].error_median == 0);
   CHECK(all[2].metric == "prefill step");
-  CHECK(*all[2].bias == Approx(-0.2));
+  CHECK(*all[2].bias == approx(-0.2));
   CHECK(all[3].metric == "mixed step");
   CHECK(*all[3].error_median == 0);
 }
@@ -59,7 +60,7 @@ TEST_CASE("each recorded step is priced from what it computed, and told apart by
 TEST_CASE("a window cuts what decodes attend to") {
   Counting model;
   const auto all = compare_steps(three_steps(), model, {0, 15});
-  CHECK(all[1].statistics[0].predicted == Approx(4 + 2.5));  // 10 + 30, and 10 + 15 in the window
+  CHECK(all[1].statistics[0].predicted == approx(4 + 2.5));  // 10 + 30, and 10 + 15 in the window
 }
 
 TEST_CASE("a report says the same as text, Markdown and JSON") {
@@ -79,7 +80,7 @@ TEST_CASE("a report says the same as text, Markdown and JSON") {
   }
   const auto json = nlohmann::json::parse(to_json(report));
   CHECK(json["schema"] == "validation/1");
-  CHECK(json["comparisons"][2]["bias"].get<double>() == Approx(-0.2));
+  CHECK(json["comparisons"][2]["bias"].get<double>() == approx(-0.2));
   CHECK(json["over_time"][0]["rmse"] == 1.5);
   CHECK(json["limits"][0]["met"] == false);
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/approx.hpp"
 #include "tests/unit/workloads/support.hpp"
 #include "workloads/arrivals/drifting.hpp"
 
 #include <algorithm>
 #include <cmath>
+
+using llmscape::testing::approx;
 
 namespace llmscape::workloads {
 namespace {
@@ -73,24 +76,24 @@ TEST_CASE(
   const std::string one = "{kind: drifting, rate: 10 /s, drifts: [{cv: 0.5, time: 4 s}]}";
   const auto law = std::dynamic_pointer_cast<const DriftingArrivals>(read(arrivals(), one));
   REQUIRE(law);
-  CHECK(fano(*law, Seconds(4)) == doctest::Approx(8.358).epsilon(1e-3));
-  CHECK(fano(*law, Seconds(0.4)) == doctest::Approx(1.967).epsilon(1e-3));
+  CHECK(fano(*law, Seconds(4)) == approx(8.358).epsilon(1e-3));
+  CHECK(fano(*law, Seconds(0.4)) == approx(1.967).epsilon(1e-3));
   // A second one of cv 1 and the same time: v = 1/4 and 1 at 4 s, and their product 1/4 at 2 s. In windows of 4 s:
   // 10 x (5/4 x 2 x 4 x 0.3679 + 1/4 x 2 x 2 / 2 x (2 - 1 + exp(-2))) = 42.46.
   const std::string two = "{kind: drifting, rate: 10 /s, drifts: [{cv: 0.5, time: 4 s}, {cv: 1, time: 4 s}]}";
   const auto both = std::dynamic_pointer_cast<const DriftingArrivals>(read(arrivals(), two));
   REQUIRE(both);
-  CHECK(fano(*both, Seconds(4)) == doctest::Approx(43.46).epsilon(1e-3));
+  CHECK(fano(*both, Seconds(4)) == approx(43.46).epsilon(1e-3));
   for (const auto& [text, drifting] : {std::pair(one, law), {two, both}}) {
     CAPTURE(text);
     const auto starts = starts_of(text, 1'000'000);
-    CHECK(starts_before(starts, 90'000) / 900'000 == doctest::Approx(1).epsilon(0.03));
+    CHECK(starts_before(starts, 90'000) / 900'000 == approx(1).epsilon(0.03));
     for (const double window : {0.4, 4.0, 40.0}) {
       std::vector<double> counts;
       for (double from = 0; from + window <= 90'000; from += window)
         counts.push_back(starts_before(starts, from + window) - starts_before(starts, from));
       const Moments m = moments_of(counts);
-      CHECK(m.cv * m.cv * m.mean == doctest::Approx(fano(*drifting, Seconds(window))).epsilon(0.12));
+      CHECK(m.cv * m.cv * m.mean == approx(fano(*drifting, Seconds(window))).epsilon(0.12));
     }
   }
 }
@@ -100,8 +103,8 @@ TEST_CASE("arrivals without drifts are poisson, and a mistaken drift is refused"
   REQUIRE(law);
   CHECK(fano(*law, Seconds(60)) == 1);
   const Moments m = moments_of(gaps_of(starts_of("{kind: drifting, rate: 8 /s}", 100'000)));
-  CHECK(m.mean * 8 == doctest::Approx(1).epsilon(0.0127));  // four standard errors
-  CHECK(m.cv == doctest::Approx(1).epsilon(0.02));
+  CHECK(m.mean * 8 == approx(1).epsilon(0.0127));  // four standard errors
+  CHECK(m.cv == approx(1).epsilon(0.02));
   const std::string mistakes =
       mistakes_of("{requests: 1, stream: chat, arrivals: {kind: drifting, rate: 1 /s, drifts: [{cv: 1, time: 1 us}]}}");
   CHECK(mistakes.find("'rate' x 'time' of a drift must be at least 0.0001 programs") != std::string::npos);

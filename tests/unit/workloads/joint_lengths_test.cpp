@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "tests/support/approx.hpp"
 #include "tests/unit/workloads/support.hpp"
 #include "traces/prefix_reuse.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::workloads {
 namespace {
@@ -28,8 +31,8 @@ TEST_CASE("prompts follow their quantiles, and answers those of the prompts of l
     below += tokens < 150 ? 1 : 0;
   }
   // Means: (150 + 600) / 2 and (10 + 30) / 2; a quarter is below 150. Four standard errors.
-  CHECK(prompts / 1e4 == doctest::Approx(375).epsilon(4 * 280 / 1e2 / 375));
-  CHECK(answers / 1e4 == doctest::Approx(20).epsilon(4 * 11 / 1e2 / 20));
+  CHECK(prompts / 1e4 == approx(375).epsilon(4 * 280 / 1e2 / 375));
+  CHECK(answers / 1e4 == approx(20).epsilon(4 * 11 / 1e2 / 20));
   CHECK(std::abs(below / 1e4 - 0.25) < 4 * std::sqrt(0.25 * 0.75 / 1e4));
 }
 
@@ -46,7 +49,7 @@ TEST_CASE("a cache without end finds the share of the prompts that is to be reus
     REQUIRE(program.session != 0);
     reused += static_cast<double>(tree.add(call_of(program).prompt));
   }
-  CHECK(reused / 1e7 == doctest::Approx(0.4).epsilon(4 * 0.231 / 1e2 / 0.4));
+  CHECK(reused / 1e7 == approx(0.4).epsilon(4 * 0.231 / 1e2 / 0.4));
 }
 
 TEST_CASE("a call continues the prompt of the age drawn, in whole units, and its session where most of it lives on") {

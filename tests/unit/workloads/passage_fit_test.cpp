@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "tests/support/approx.hpp"
 #include "tests/unit/workloads/support.hpp"
 #include "workloads/fit/fit_passages.hpp"
 #include "workloads/fit/score.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::workloads {
 
 TEST_CASE("a Zipf exponent is found from the share of the first ranks") {
   // Of ranks 1 to 4 with exponent 1: 1, 1/2, 1/3, 1/4 of 25/12; the first two have 18/25.
-  CHECK(zipf_exponent(4, 2, 18.0 / 25) == doctest::Approx(1).epsilon(1e-3));
+  CHECK(zipf_exponent(4, 2, 18.0 / 25) == approx(1).epsilon(1e-3));
   CHECK(zipf_exponent(100, 1, 0.01) < 1e-3);  // all alike
 }
 
@@ -45,8 +48,8 @@ TEST_CASE("passages are what moves between what stands still") {
   const FitScore score = workloads::score(*workload, recorded, recorded, 5);
   CHECK(score.reuse_holds());
   // Of 217 tokens 100 and 80 are known, and of the history's 20 every second: 190 of 217, where the fit has no history.
-  CHECK(*score.anywhere.recorded == doctest::Approx(190.0 / 217).epsilon(0.02));
-  CHECK(score.anywhere.fitted.mean == doctest::Approx(180.0 / 217).epsilon(0.02));
+  CHECK(*score.anywhere.recorded == approx(190.0 / 217).epsilon(0.02));
+  CHECK(score.anywhere.fitted.mean == approx(180.0 / 217).epsilon(0.02));
 }
 
 TEST_CASE("a trace whose contents stay where they are has no passages") {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/approx.hpp"
 #include "tests/unit/workloads/support.hpp"
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+using llmscape::testing::approx;
 
 namespace llmscape::workloads {
 namespace {
@@ -63,7 +66,7 @@ TEST_CASE("the recorded Azure conversations are replayed at their rate") {
   const std::string trace = (std::filesystem::path(data) / "traces/azure_llm_2023/conv.csv").string();
   const auto programs = all_of("{replay: {trace: " + trace + "}}");
   CHECK(programs.size() == 13'653);
-  CHECK(static_cast<double>(programs.size()) / programs.back().start.si() == doctest::Approx(5.93).epsilon(0.001));
+  CHECK(static_cast<double>(programs.size()) / programs.back().start.si() == approx(5.93).epsilon(0.001));
 }
 
 TEST_CASE("a replay keeps the limits of its workload") {

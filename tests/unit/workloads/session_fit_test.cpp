@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/approx.hpp"
 #include "tests/unit/workloads/support.hpp"
 #include "workloads/fit/fit_sessions.hpp"
 #include "workloads/fit/score.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::workloads {
 namespace {
@@ -64,8 +67,8 @@ TEST_CASE("a fit of sessions has their calls, and each continues the one before"
   CHECK(score.prompt.fit < 0.05);
   // 15 sessions each of 1 to 4 calls of 100, 160, 220 and 280 tokens: 4 x 100 + 3 x 160 + 2 x 220 + 280 tokens, of
   // which 3 x 100 + 2 x 160 + 220 were there: 52.5 %.
-  CHECK(*score.reuse.recorded == doctest::Approx(0.525));
-  CHECK(score.reuse.fitted.mean == doctest::Approx(0.525).epsilon(0.03));
+  CHECK(*score.reuse.recorded == approx(0.525));
+  CHECK(score.reuse.fitted.mean == approx(0.525).epsilon(0.03));
   // A fit of single calls has no sessions to compare.
   CHECK_FALSE(workloads::score(*fit_workload(recorded, "trace", diagnostics), recorded, recorded).session_calls);
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/support/approx.hpp"
 #include "tests/unit/workloads/support.hpp"
 #include "workloads/streams/prompts.hpp"
 
 #include <cmath>
 #include <map>
 #include <set>
+
+using llmscape::testing::approx;
 
 namespace llmscape::workloads {
 namespace {
@@ -102,7 +105,7 @@ TEST_CASE("streamed retrieval: chunks are dealt out evenly unless weighted, at t
   REQUIRE(versions.size() == 4);
   for (std::size_t i = 0; i < 4; ++i) {
     CHECK(tokens_of(versions[i].prompt) == 10 + 200 * static_cast<std::int64_t>(i + 1));
-    CHECK(versions[i].at.si() == doctest::Approx(20 + 10 * static_cast<double>(i)));
+    CHECK(versions[i].at.si() == approx(20 + 10 * static_cast<double>(i)));
     if (i > 0) CHECK(starts_with(versions[i].prompt, versions[i - 1].prompt));
   }
   CHECK(program.stages[0].prompt == versions.back().prompt);
@@ -143,7 +146,7 @@ TEST_CASE("streamed retrieval: an update keeps a uniform share of the context, h
     for (std::size_t i = 1; i < 5; ++i)
       kept += static_cast<double>(common_prefix(versions[i].prompt, versions[i - 1].prompt) - 10) / 1000;
   }
-  CHECK(kept / 2000 == doctest::Approx(0.5).epsilon(0.04));  // 2,000 draws: standard error 1.3 %
+  CHECK(kept / 2000 == approx(0.5).epsilon(0.04));  // 2,000 draws: standard error 1.3 %
 }
 
 TEST_CASE("each chat prompt is the prompt before, its answer and a new message after thinking") {

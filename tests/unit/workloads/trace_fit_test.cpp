@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "tests/support/approx.hpp"
 #include "tests/unit/workloads/support.hpp"
 #include "workloads/fit/fit_arrivals.hpp"
 #include "workloads/fit/fit_lengths.hpp"
 #include "workloads/fit/score.hpp"
+
+using llmscape::testing::approx;
 
 namespace llmscape::workloads {
 namespace {
@@ -38,7 +41,7 @@ traces::TraceRecord call(double arrival, Prompt prompt, std::int64_t output = 1)
 
 TEST_CASE("a Fano factor is variance over mean of the counts in whole windows") {
   // Windows of 10 s of 35 s hold 2, 0 and 1 calls: mean 1, variance 2/3. The call at 31 s is in no whole window.
-  CHECK(*fano_of({1, 9, 25, 31}, 35, 10) == doctest::Approx(2.0 / 3));
+  CHECK(*fano_of({1, 9, 25, 31}, 35, 10) == approx(2.0 / 3));
   CHECK_FALSE(fano_of({1, 9}, 19, 10).has_value());
   CHECK_FALSE(fano_of({31}, 35, 10).has_value());
 }
@@ -93,11 +96,11 @@ TEST_CASE("the fit of drifting arrivals finds their rate, and Fano factors of on
   while (starts.empty() || starts.back() <= 40'000) starts.push_back(clock->next().si());
   starts.pop_back();
   const DriftingArrivals fitted = fit_drifts(starts, 40'000);
-  CHECK(fitted.rate.si() == doctest::Approx(20).epsilon(0.05));
+  CHECK(fitted.rate.si() == approx(20).epsilon(0.05));
   CHECK(fitted.drifts.size() == 2);
   for (const double window : {1.0, 10.0, 60.0, 600.0}) {
     CAPTURE(window);
-    CHECK(fano(fitted, Seconds(window)) == doctest::Approx(fano(*law, Seconds(window))).epsilon(0.2));
+    CHECK(fano(fitted, Seconds(window)) == approx(fano(*law, Seconds(window))).epsilon(0.2));
   }
 }
 
@@ -118,11 +121,11 @@ TEST_CASE("gaps that are more regular than chance are kept so, and those of a Po
     poisson.push_back(chance += stream.exponential(2));
   }
   const auto law = fit_arrivals(regular, regular.back());
-  CHECK(law->mean_rate()->si() == doctest::Approx(0.5).epsilon(0.07));
+  CHECK(law->mean_rate()->si() == approx(0.5).epsilon(0.07));
   const YamlNode written = arrivals().write(*law, 2);
   REQUIRE(written.find("kind"));
   CHECK(written.find("kind")->text == "gamma");
-  CHECK(std::stod(written.find("cv")->text) == doctest::Approx(0.5).epsilon(0.07));
+  CHECK(std::stod(written.find("cv")->text) == approx(0.5).epsilon(0.07));
   CHECK(arrivals().write(*fit_arrivals(poisson, poisson.back()), 2).find("kind")->text == "drifting");
 }
 

@@ -5,10 +5,11 @@
 #include <doctest/doctest.h>
 
 #include "models/catalog.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
 using namespace llmscape;
-using doctest::Approx;
+using llmscape::testing::approx;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -35,12 +36,12 @@ std::string agents(const std::string& serving) {
 
 TEST_CASE("gamma is that of the paper's formula: 989 TFLOP/s over 3.35 TB/s are 295 FLOP per byte") {
   const double h100 = 989 / 3.35;
-  CHECK(world::pte_gamma(shipped("qwen2.5-7b"), h100).paper == Approx(2 * 28 * 3584 * h100 / 7.616e9).epsilon(0.001));
-  CHECK(world::pte_gamma(shipped("qwen2.5-72b"), h100).paper == Approx(0.00532).epsilon(0.01));
-  CHECK(world::pte_gamma(shipped("qwen3-235b-a22b"), h100).paper == Approx(0.00097).epsilon(0.01));
+  CHECK(world::pte_gamma(shipped("qwen2.5-7b"), h100).paper == approx(2 * 28 * 3584 * h100 / 7.616e9).epsilon(0.001));
+  CHECK(world::pte_gamma(shipped("qwen2.5-72b"), h100).paper == approx(0.00532).epsilon(0.01));
+  CHECK(world::pte_gamma(shipped("qwen3-235b-a22b"), h100).paper == approx(0.00097).epsilon(0.01));
   // 4 KV heads of 128 for a width of 3,584.
   const world::PteGamma gamma = world::pte_gamma(shipped("qwen2.5-7b"), h100);
-  CHECK(gamma.kv / gamma.paper == Approx(4.0 * 128 / 3584));
+  CHECK(gamma.kv / gamma.paper == approx(4.0 * 128 / 3584));
 }
 
 TEST_CASE("whole contexts count again in every call, whether they were computed again or found") {
@@ -50,12 +51,12 @@ TEST_CASE("whole contexts count again in every call, whether they were computed 
     const auto scenario = scenario_of(agents(evicted ? ", enable_prefix_caching: false" : ""));
     const result::RunResult result = run_on_event_queue(*scenario);
     REQUIRE(result.pte);
-    CHECK(result.pte->mean == Approx(4500 + result.pte->gamma * decoding));
+    CHECK(result.pte->mean == approx(4500 + result.pte->gamma * decoding));
     // Blocks of 16 tokens, and the last token of an answer has no KV entry: of the second prompt 1,088 of 1,099 are
     // found, of the third 1,584 of 1,599.
     const double computed = evicted ? 4500 : 4500 - 1088 - 1584;
-    CHECK(result.pte->mean_computed == Approx(computed + result.pte->gamma * decoding));
-    CHECK(result.pte->mean_tokens == Approx(1000 + 3 * 100 + 2 * 400));
+    CHECK(result.pte->mean_computed == approx(computed + result.pte->gamma * decoding));
+    CHECK(result.pte->mean_tokens == approx(1000 + 3 * 100 + 2 * 400));
     REQUIRE(result.latency["task_s"]);
     CHECK(result.latency["task_s"]->count == 5);
     CHECK(result.latency["task_s"]->mean > 4);  // two tools of 2 s

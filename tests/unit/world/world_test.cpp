@@ -8,11 +8,12 @@
 #include <vector>
 
 #include "sim/result/result_json.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 #include "tests/support/serving_bench.hpp"
 
 using namespace llmscape;
-using doctest::Approx;
+using llmscape::testing::approx;
 using llmscape::testing::scenario_of;
 
 namespace {
@@ -61,12 +62,12 @@ TEST_CASE("programs come from whoever is handed in: two calls, steps of 10 ms ea
   CHECK(result.requests.completed == 2);
   CHECK(result.steps == 4);
   REQUIRE(looker.ends.size() == 4);
-  CHECK(looker.ends[0] == Approx(0.51));
-  CHECK(looker.ends[1] == Approx(0.52));
-  CHECK(looker.ends[2] == Approx(0.53));
-  CHECK(looker.ends[3] == Approx(1.01));
-  CHECK(result.latency["ttft_s"]->max == Approx(0.010));
-  CHECK(result.latency["e2e_s"]->max == Approx(0.030));
+  CHECK(looker.ends[0] == approx(0.51));
+  CHECK(looker.ends[1] == approx(0.52));
+  CHECK(looker.ends[2] == approx(0.53));
+  CHECK(looker.ends[3] == approx(1.01));
+  CHECK(result.latency["ttft_s"]->max == approx(0.010));
+  CHECK(result.latency["e2e_s"]->max == approx(0.030));
   CHECK(result.tokens.prompt == 200);
   CHECK(result.tokens.emitted == 4);
   CHECK(looker.requests == 2);
