@@ -8,7 +8,6 @@
 namespace llmscape::hardware {
 namespace {
 
-using doctest::Approx;
 using llmscape::testing::approx;
 
 double step_seconds(const Device& socket, const models::ModelSpec& model, const models::Batch& batch,
@@ -100,11 +99,11 @@ TEST_CASE("70B at int8 fits 307 LPUs, and 4 x 80 of them yield the vendor's 300 
 
   const Decodes one(1, 1024);
   const double step_time = step_seconds(lpu, model, one.batch, plan);
-  CHECK(1 / step_time == Approx(300).epsilon(0.01));
+  CHECK(1 / step_time == approx(300).epsilon(0.01));
   // Deterministic: the hops and the sum of the stages, then as much for each token more.
   const Decodes two(2, 1024), three(3, 1024);
   const double second = step_seconds(lpu, model, two.batch, plan), third = step_seconds(lpu, model, three.batch, plan);
-  CHECK((third - second) / (second - step_time) == Approx(1).epsilon(0.025));
+  CHECK((third - second) / (second - step_time) == approx(1).epsilon(0.025));
   CHECK(second > step_time);
   CHECK((second - step_time) / step_time < 0.02);
 }
@@ -119,12 +118,12 @@ TEST_CASE(
     const double first = step_seconds(socket, model, one.batch, whole);
     const double first_of_groups = step_seconds(socket, model, one.batch, groups);
     // A token passes all layers, wherever they lie, and the hops; the weights are streamed for each of them in turn.
-    CHECK(first_of_groups / first == Approx(1).epsilon(0.01));
+    CHECK(first_of_groups / first == approx(1).epsilon(0.01));
     CHECK(first_of_groups >= first);
     const double more = step_seconds(socket, model, all.batch, whole) - first;
     const double more_of_groups = step_seconds(socket, model, all.batch, groups) - first_of_groups;
     CHECK(more_of_groups >= 0);
-    CHECK(more_of_groups / more == Approx(0.25).epsilon(prompt > 64 ? 0.01 : 0.5));  // a crossing is added to it
+    CHECK(more_of_groups / more == approx(0.25).epsilon(prompt > 64 ? 0.01 : 0.5));  // a crossing is added to it
   }
 }
 
@@ -132,9 +131,9 @@ TEST_CASE("a model that one wafer holds yields the vendor's 1,800 tokens/s, what
   auto wafer = catalogued<DataflowDevice>("wse-3");
   const Decodes one(1, 1024);
   const double before = step_seconds(wafer, llama_8b(), one.batch, {});
-  CHECK(1 / before == Approx(1800).epsilon(0.01));
+  CHECK(1 / before == approx(1800).epsilon(0.01));
   wafer.tiers.sram_bandwidth.value *= 2;
-  CHECK(step_seconds(wafer, llama_8b(), one.batch, {}) == Approx(before).epsilon(0.01));
+  CHECK(step_seconds(wafer, llama_8b(), one.batch, {}) == approx(before).epsilon(0.01));
 
   CHECK_FALSE(wafer.problems(llama_70b(), {.pipeline = 2}).empty());
   CHECK(wafer.problems(llama_70b(), {.pipeline = 4}).empty());
