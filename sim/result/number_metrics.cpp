@@ -82,7 +82,6 @@ constexpr std::array kNumbers = {
            .section = "requests",
            .unit = "",
            .text = "requests that were completed",
-           .better = Better::higher,
            .value = [](const RunResult& r) { return count(r.requests.completed); }},
     Metric{.key = "lost_share",
            .section = "throughput",
