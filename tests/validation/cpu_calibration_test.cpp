@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -104,12 +106,16 @@ TEST_CASE("on this machine, the form carries from one product to others of other
     REQUIRE(prepared->error() < prepared->tolerance());
     return hardware::harness::summarise_samples(hardware::harness::timed_samples(*prepared)).median;
   };
-  // Its rate from one product, the rest as in the catalogue: these are bound by arithmetic.
-  hardware::CpuProducts products = hardware::fit_cpu(traces::kernel_tables(committed_record())).products;
+  // Its rate from one product, the rest as in the catalogue: these are bound by arithmetic. The clock of a machine that
+  // others use changes meanwhile, so that both products are timed in turns and the median of their ratio counts.
+  const hardware::CpuProducts products = hardware::fit_cpu(traces::kernel_tables(committed_record())).products;
   const auto predicted = [&](std::int64_t m, std::int64_t n, std::int64_t k) {
     return product_cost(products, 1, {m, n, k, single, single}).time.si();
   };
-  products.rate = products.rate * (predicted(192, 1088, 1088) / measured(192, 1088, 1088));
-  CHECK(measured(96, 1600, 832) == approx(predicted(96, 1600, 832)).epsilon(0.25));
-  CHECK(measured(400, 576, 1344) == approx(predicted(400, 576, 1344)).epsilon(0.25));
+  for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{96, 1600, 832}, {400, 576, 1344}}) {
+    std::vector<double> ratios;
+    for (int turn = 0; turn < 7; ++turn) ratios.push_back(measured(m, n, k) / measured(192, 1088, 1088));
+    std::ranges::nth_element(ratios, ratios.begin() + 3);
+    CHECK(ratios[3] == approx(predicted(m, n, k) / predicted(192, 1088, 1088)).epsilon(0.25));
+  }
 }
