@@ -36,7 +36,8 @@ void widen_heap() {
   void* const first = std::malloc(kLargePage / 2);
   const auto at = reinterpret_cast<std::uintptr_t>(first);
   std::free(first);
-  if (at < begin) left_out = std::malloc(begin - at - 64);
+  constexpr std::uintptr_t kHeader = 64;  // more than glibc puts before a piece
+  if (at + kHeader < begin) left_out = std::malloc(begin - at - kHeader);
   mallopt(M_TOP_PAD, kMiB);
 }
 

@@ -46,7 +46,7 @@ std::string catalogue_model(const std::string& hugging_face_name, const std::vec
 }
 
 std::string version_note(const std::string& hugging_face_name, const std::string& entry) {
-  // The versions that the entries are of, and those with the same config.json.
+  // The versions that the entries are of, and those with the same config.json (remembered, not looked up).
   static const std::set<std::pair<std::string, std::string>> kSame = {
       {"mistral-7b", "v0.1"},     {"mixtral-8x7b", "v0.1"}, {"mixtral-8x22b", "v0.1"},
       {"tinyllama-1.1b", "v1.0"}, {"deepseek-v3", "0324"},  {"deepseek-r1", "0528"}};
@@ -62,9 +62,8 @@ std::string version_note(const std::string& hugging_face_name, const std::string
   if (!model) return {};
   const std::int64_t window = shortest_window(*model);
   return fmt::format(
-      "{} of {} is as the {} of the catalogue: {} tokens at most, {}; where its config.json says otherwise, name that "
-      "with "
-      "--model",
+      "{} of {} is taken for the {} of the catalogue: {} tokens at most, {}; where its config.json says otherwise, "
+      "name that with --model",
       said, in_quotes(hugging_face_name), entry, model->max_position,
       window > 0 ? fmt::format("a window of {}", window) : "no window");
 }

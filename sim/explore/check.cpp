@@ -9,8 +9,6 @@
 #include <map>
 #include <set>
 
-#include "base/statistics.hpp"
-
 namespace llmscape::explore {
 namespace {
 
@@ -22,9 +20,8 @@ using Differences = std::vector<double>;
 // Whether a value that moved may have done so by chance.
 bool by_chance(const Estimate& before, const Estimate& now, const std::optional<Differences>& differences) {
   if (!differences) return now.low <= before.high && before.low <= now.high;
-  double sum = 0;
-  for (const double each : *differences) sum += each;
-  return std::abs(sum) <= confidence_half_width(*differences).value() * static_cast<double>(differences->size());
+  const Estimate moved = mean_of(*differences);
+  return moved.low <= 0 && moved.high >= 0;
 }
 
 MetricStanding standing_of(const Estimate& before, const Estimate& now, const std::optional<Differences>& differences,

@@ -38,15 +38,11 @@ std::size_t column_of(std::string_view metric) {
 std::optional<Estimate> over_repeats(const std::vector<const ResultRow*>& rows, std::size_t metric) {
   if (rows.size() == 1) return rows.front()->metrics[metric];
   std::vector<double> values;
-  double sum = 0;
   for (const ResultRow* row : rows) {
     if (!row->metrics[metric]) return std::nullopt;
     values.push_back(row->metrics[metric]->value);
-    sum += values.back();
   }
-  const double mean = sum / static_cast<double>(values.size());
-  const double half = confidence_half_width(values).value();
-  return Estimate{mean, mean - half, mean + half};
+  return mean_of(values);
 }
 
 // Where repeats are noisy one by one, what they say together counts: the calls of all, and the interval of the mean.
@@ -76,6 +72,14 @@ void summarise(const ResultsTable& table, const std::vector<std::string>& names,
 }
 
 }  // namespace
+
+Estimate mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  const double mean = sum / static_cast<double>(values.size());
+  const double half = confidence_half_width(values).value_or(0);
+  return {mean, mean - half, mean + half};
+}
 
 std::vector<Configuration> configurations(const ResultsTable& table) {
   std::vector<Configuration> all;

@@ -191,8 +191,7 @@ class PlanOptimizer {
     const bool means_something = configuration.verdict == "valid" || configuration.verdict == "noisy" ||
                                  (shortened && configuration.verdict == "unsteady");
     if (!means_something && !query_.include_invalid) judged.violation += 1;
-    if (const auto lost = lost_unasked(query_.slo, one, configuration); lost && !query_.slo.empty())
-      judged.violation += *lost;
+    if (const auto lost = lost_unasked(query_.slo, one, configuration); lost) judged.violation += *lost;
     for (const Limit& limit : query_.slo) {
       const auto sides = sides_of(limit, one, configuration);
       const double by = sides ? margin(limit, *sides) : -1;

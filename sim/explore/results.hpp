@@ -49,6 +49,9 @@ std::optional<ResultsTable> read_results(const std::filesystem::path& path, Diag
 // What amounts of money are in, in these rows: "USD", or "EUR or USD" where they differ; "currency" where none says.
 std::string currency_of(const ResultsTable& table);
 
+// Their mean, at least one, with its 95 % interval (Student's t); one value is its own interval.
+Estimate mean_of(const std::vector<double>& values);
+
 // Rows that differ in nothing but repeat and seed: the mean of each metric with its 95 % interval (Student's t over the
 // repeats), or the one row's own interval.
 struct Configuration {

@@ -118,8 +118,9 @@ std::optional<double> lost_unasked(const std::vector<Limit>& limits, const Resul
       return std::ranges::find(kSpeak, name.name) != kSpeak.end();
     });
   };
-  if (std::ranges::any_of(limits, [&](const Limit& limit) { return speaks(limit.left) || speaks(limit.right); }))
-    return std::nullopt;
+  const auto any_speaks =
+      std::ranges::any_of(limits, [&](const Limit& limit) { return speaks(limit.left) || speaks(limit.right); });
+  if (limits.empty() || any_speaks) return std::nullopt;
   const auto value = lookup_in(table, configuration)("lost_share");
   const double* lost = value ? std::get_if<double>(&*value) : nullptr;
   return lost && *lost > kMostLost ? std::optional(*lost) : std::nullopt;

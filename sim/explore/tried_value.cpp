@@ -6,21 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/statistics.hpp"
-
 namespace llmscape::explore {
 namespace {
 
 constexpr double kNear = 0.1;           // of a limit: there one run does not decide
 constexpr std::size_t kFewestRuns = 3;  // that have an interval: two may agree by chance, however far both are off
-
-Estimate mean_of(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  const double mean = sum / static_cast<double>(values.size());
-  const double half = confidence_half_width(values).value_or(0);
-  return {mean, mean - half, mean + half};
-}
 
 Configuration configuration_of(const SearchRun& run) {
   Configuration one;

@@ -299,13 +299,13 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
 
   result.warnings = parts.warnings;
   for (const std::string& sentence : exceeded_memory(parts)) result.warnings.push_back(sentence);
-  if (result.cost)
+  if (result.cost) {
     for (const std::string& group : result.cost->unpriced)
       result.warnings.push_back("cost.devices has no price of '" + group + "': its devices count as free");
-  if (result.cost)
     for (const std::string& group : result.cost->not_written_off)
       result.warnings.push_back("the capital of '" + group +
                                 "' is not in the total cost: cost.devices gives it no 'lifetime' to write it off over");
+  }
   // Replicas of one group leave a range at operators of their own: the first one stands for all.
   for (const serving::Replica* replica : parts.replicas)
     for (const std::string& warning : replica->step_model().range_warnings()) {

@@ -216,7 +216,7 @@ TEST_CASE("a command line of vLLM becomes a scenario that is good") {
   CHECK(ran.code == 0);
   CHECK(holds(ran.err, "'--attention-backend' is not modelled"));
   CHECK(holds(ran.err, "no --workload given: chat-1k"));
-  CHECK(holds(ran.err, "assumed: 2507 of 'Qwen/Qwen3-30B-A3B-Instruct-2507' is as the qwen3-30b-a3b"));
+  CHECK(holds(ran.err, "assumed: 2507 of 'Qwen/Qwen3-30B-A3B-Instruct-2507' is taken for the qwen3-30b-a3b"));
   CHECK_FALSE(holds(ran.err, "'--port'"));
   const std::string text = scratch.content("s.yaml");
   for (const char* part : {"preset: qwen3-30b-a3b", "kv: fp8", "{preset: h200, count: 4}", "tensor_parallel: 2",

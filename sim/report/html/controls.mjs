@@ -134,7 +134,7 @@ export class Filters {
       type: 'search',
       id: 'filter',
       'aria-label': 'Filter',
-      placeholder: 'h100 rate>4 ttft.p99<0.2',
+      placeholder: 'h100 rate>4 ttft.p99<200ms',
       spellcheck: 'false',
       oninput: () => app.change((v) => {
         v.filter = this.#line.value;

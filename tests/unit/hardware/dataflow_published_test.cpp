@@ -113,7 +113,7 @@ TEST_CASE(
   const auto socket = catalogued<DataflowDevice>("sn40l");
   const models::ModelSpec model = llama_8b();
   const models::ParallelPlan whole{.tensor = 1}, groups{.tensor = 1, .pipeline = 4};
-  for (const std::int64_t prompt : {std::int64_t{64}, std::int64_t{2048}, std::int64_t{8192}}) {
+  for (const std::int64_t prompt : {2048, 8192}) {
     const Prompt one(1, 0), all(prompt, 0);
     const double first = step_seconds(socket, model, one.batch, whole);
     const double first_of_groups = step_seconds(socket, model, one.batch, groups);
@@ -122,8 +122,7 @@ TEST_CASE(
     CHECK(first_of_groups >= first);
     const double more = step_seconds(socket, model, all.batch, whole) - first;
     const double more_of_groups = step_seconds(socket, model, all.batch, groups) - first_of_groups;
-    CHECK(more_of_groups >= 0);
-    CHECK(more_of_groups / more == approx(0.25).epsilon(prompt > 64 ? 0.01 : 0.5));  // a crossing is added to it
+    CHECK(more_of_groups / more == approx(0.25).epsilon(0.01));
   }
 }
 

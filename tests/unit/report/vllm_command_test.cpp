@@ -40,12 +40,13 @@ TEST_CASE("names of Hugging Face find their entry of the catalogue") {
 
 TEST_CASE("a version that the entry of the catalogue is not of is said, with what may differ") {
   CHECK(version_note("mistralai/Mistral-7B-Instruct-v0.3", "mistral-7b") ==
-        "v0.3 of 'mistralai/Mistral-7B-Instruct-v0.3' is as the mistral-7b of the catalogue: 32768 tokens at most, a "
+        "v0.3 of 'mistralai/Mistral-7B-Instruct-v0.3' is taken for the mistral-7b of the catalogue: 32768 tokens at "
+        "most, a "
         "window of 4096; where its config.json says otherwise, name that with --model");
-  CHECK(
-      version_note("Qwen/Qwen3-30B-A3B-Instruct-2507-FP8", "qwen3-30b-a3b")
-          .starts_with("2507 of 'Qwen/Qwen3-30B-A3B-Instruct-2507-FP8' is as the qwen3-30b-a3b of the catalogue: 40960 "
-                       "tokens at most, no window"));
+  CHECK(version_note("Qwen/Qwen3-30B-A3B-Instruct-2507-FP8", "qwen3-30b-a3b")
+            .starts_with(
+                "2507 of 'Qwen/Qwen3-30B-A3B-Instruct-2507-FP8' is taken for the qwen3-30b-a3b of the catalogue: 40960 "
+                "tokens at most, no window"));
   for (const auto& [theirs, ours] :
        std::vector<std::pair<std::string, std::string>>{{"mistralai/Mistral-7B-Instruct-v0.1", "mistral-7b"},
                                                         {"TinyLlama/TinyLlama-1.1B-Chat-v1.0", "tinyllama-1.1b"},
