@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -55,13 +56,20 @@ class Audience : public world::Watcher {
  public:
   explicit Audience(std::vector<world::Watcher*> watchers) : watchers_(std::move(watchers)) {}
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override {
+    stop_if_interrupted();
     for (world::Watcher* watcher : watchers_) watcher->on_request(request, outcome, at);
+  }
+  void on_availability(int replica, serving::Availability availability, Seconds at) override {
+    for (world::Watcher* watcher : watchers_) watcher->on_availability(replica, availability, at);
   }
   void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
                std::int64_t waiting, std::int64_t kv_blocks_used) override {
     stop_if_interrupted();
     for (world::Watcher* watcher : watchers_)
       watcher->on_step(replica, start, end, decodes, prefill_tokens, waiting, kv_blocks_used);
+  }
+  [[nodiscard]] bool hears_steps() const override {
+    return std::ranges::any_of(watchers_, [](const world::Watcher* watcher) { return watcher->hears_steps(); });
   }
   void on_power(const std::string& group, const metrics::PowerSeries& power) override {
     for (world::Watcher* watcher : watchers_) watcher->on_power(group, power);

@@ -17,6 +17,7 @@ class RequestRows : public world::Watcher {
   RequestRows(AtomicFile& file, const scenario::Scenario& scenario);
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
   void on_step(int, Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
+  [[nodiscard]] bool hears_steps() const override { return false; }
 
  private:
   AtomicFile& file_;

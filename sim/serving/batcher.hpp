@@ -19,7 +19,7 @@ class Batcher {
   // Contract. Called when a step may be planned; decides through the actions of `state` and records them in `plan`
   // (given empty). For every policy: never exceeds its token budget, its sequence limit or the KV pool; serves equals
   // in order of arrival; never computes a token twice except after a preemption; plans nothing only when nothing could
-  // be computed; deterministic. `plan.steady` may be set only for decode-only steps that would repeat.
+  // be computed; deterministic. `plan.steady` may be set only where steps of all decodes would follow.
   // A step that is not one pass of all its work names its `plan.shape`, steady ones too.
   virtual void plan(EngineState& state, Seconds now, StepPlan& plan) = 0;
 };

@@ -60,6 +60,7 @@ class Stations : public world::Watcher {
                         r.first_token.si(), r.last_token.si(), r.arrival.si()});
   }
   void on_step(int, Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
+  [[nodiscard]] bool hears_steps() const override { return false; }
 
   std::vector<RequestTimes> requests;
 };

@@ -33,16 +33,18 @@ class Engines::Process : public kernel::Process {
 class Engines::StepRecorder : public metrics::StepRecorder {
  public:
   StepRecorder(Seconds warmup, metrics::WindowTracker& window, int replica, Watcher* watcher)
-      : metrics::StepRecorder(warmup, window), replica_(replica), watcher_(watcher) {}
+      : metrics::StepRecorder(warmup, window), replica_(replica), watcher_(watcher),
+        hears_steps_(watcher && watcher->hears_steps()) {}
   void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting,
                std::int64_t kv_blocks_used) override {
-    if (watcher_) watcher_->on_step(replica_, start, end, decodes, prefill_tokens, waiting, kv_blocks_used);
+    if (hears_steps_) watcher_->on_step(replica_, start, end, decodes, prefill_tokens, waiting, kv_blocks_used);
   }
-  [[nodiscard]] bool hears_steps() const override { return watcher_ != nullptr; }
+  [[nodiscard]] bool hears_steps() const override { return hears_steps_; }
 
  private:
   int replica_;
   Watcher* watcher_;
+  bool hears_steps_;
 };
 
 namespace {

@@ -144,4 +144,15 @@ TEST_CASE("a run writes its output and nothing beside it") {
         "scenario.resolved.yaml\ntimeline.json\n\ntmp:\n");
 }
 
+TEST_CASE("timeline.json tells when a replica drains and when it serves again, beside its steps") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file(
+      "s.yaml", small_scenario() + "serving: {controllers: [{policy: drain, at: 2 s, lasts: 3 s, group: l4}]}\n");
+  REQUIRE(run_program({"run", scenario, "--timeline", "-o", scratch.path("a")}).code == 0);
+  const std::string timeline = scratch.content("a/timeline.json");
+  CHECK(holds(timeline, R"("ph":"i","s":"p","name":"draining")"));
+  CHECK(holds(timeline, R"("ph":"i","s":"p","name":"serving")"));
+  CHECK(holds(timeline, R"("ph":"X","name":"decode")"));
+}
+
 }  // namespace llmscape::test::outputs_test

@@ -178,6 +178,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   std::vector<Step> steps;
   std::vector<std::pair<double, std::int64_t>> gaps;
   Seconds end;
+  std::int64_t wakes = 0;  // of replicas
   bool keep_steps = true;
   std::function<void(const serving::Request&, serving::Outcome)> on_answer;  // instead of keeping answers
 
@@ -270,7 +271,10 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   void on_task(const workloads::Program&, const serving::TaskClock& clock, serving::Outcome, Seconds) override {
     if (keep_steps) tasks.push_back(clock);
   }
-  void on_wake(Seconds now) override { gateway_->on_wake(now); }
+  void on_wake(Seconds now) override {
+    ++wakes;
+    gateway_->on_wake(now);
+  }
   [[nodiscard]] Seconds next_message() override { return gateway_->next_message(); }
   [[nodiscard]] Seconds next_report() override { return gateway_->next_report(); }
   [[nodiscard]] bool settled(Seconds at) const override { return !gateway_ || gateway_->settled(at); }

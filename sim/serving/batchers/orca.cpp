@@ -23,7 +23,7 @@ class OrcaBatcher : public Batcher {
       state.schedule_chunk(request, tokens, plan);
       budget -= tokens;
     }
-    plan.steady = plan.chunks.empty();
+    plan.steady = plan.chunks.empty() || state.only_decodes();
   }
 
  private:

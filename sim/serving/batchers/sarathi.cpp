@@ -19,7 +19,7 @@ class SarathiBatcher : public Batcher {
       const std::int64_t left = request.tokens_to_compute() - request.sequence.computed;
       state.schedule_chunk(request, std::min(left, chunk(plan.decode_tokens())), plan);
     }
-    plan.steady = plan.chunks.empty();
+    plan.steady = plan.chunks.empty() || state.only_decodes();
   }
 
  private:

@@ -21,7 +21,8 @@ class TrtLlmBatcher : public Batcher {
     if (!wait)
       for (std::int64_t i = 0; i < candidates.prompts && state.may_admit(policy_.max_batch_size); ++i)
         admit(state, now, plan);
-    plan.steady = plan.chunks.empty() && !wait && state.counts.preemptions == preempted;
+    plan.steady =
+        !wait && state.counts.preemptions == preempted && (plan.chunks.empty() || state.only_decodes());
   }
 
  private:

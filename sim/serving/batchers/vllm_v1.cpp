@@ -20,7 +20,7 @@ class VllmV1Batcher : public Batcher {
     const bool all_continue = continue_prompts(state, now, budget, plan);
     const bool preempted = state.counts.preemptions > preempted_before;
     if (!preempted && all_continue) admit(state, now, budget, plan);
-    plan.steady = plan.chunks.empty() && !preempted && state.prefilling.empty();
+    plan.steady = !preempted && (plan.chunks.empty() ? state.prefilling.empty() : state.only_decodes());
   }
 
  private:

@@ -56,6 +56,8 @@ class EngineState {
     return !waiting.empty() && running.fits(max_sequences, waiting.front().sequence.adapter) &&
            kv.window_pools_fit(waiting.front());
   }
+  // Nobody waits and no prompt is under way: until a message comes, steps are of decodes.
+  [[nodiscard]] bool only_decodes() const { return waiting.empty() && prefilling.empty(); }
   // The pool has the blocks of the next decode step.
   [[nodiscard]] bool decodes_fit() const {
     return decoding.size() == 0 || kv.pool.available() >= kv.blocks_for_decodes(decoding);

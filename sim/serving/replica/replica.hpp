@@ -224,6 +224,7 @@ class Replica {
     std::int64_t steps = 1;
     bool reached = false;
     void widen();
+    void narrow();
   };
   Reach past_message_, past_report_;
   Seconds foreseen_;  // the next message, when they were priced

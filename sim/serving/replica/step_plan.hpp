@@ -35,7 +35,8 @@ struct StepPlan {
   // Padding that computes but answers nothing (static batches): added to the decodes' work.
   std::int64_t idle_decodes = 0;
   KvStepCopies copies;  // of KV entries that the devices do not hold: once the plan is priced
-  // The next step would be planned in the same way unless a request comes, ends or lacks a block.
+  // Those after it would be of all decodes and nothing else, and planned alike, until a request comes, ends or lacks a
+  // block.
   bool steady = false;
 
   [[nodiscard]] bool empty() const { return chunks.empty() && decodes == 0; }
