@@ -165,6 +165,8 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.turns = turns_of(config, device, first);
   Exchange* exchange = exchange_of(config, priced, first);
   replica.exchange = exchange;
+  if (!exchange && !config.lock_step && config.role != serving::Role::prefill && !scenario_.replicas_convert())
+    replica.work = work_;
   const bool both = config.role != serving::Role::any && scenario_.replicas_convert();
   seats_.push_back({placed != scenario_.config.hardware.fabric.groups.end() ? &placed->second : nullptr, device.name,
                     first, devices, both || config.role == serving::Role::prefill,

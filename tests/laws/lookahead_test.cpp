@@ -48,7 +48,8 @@ TEST_CASE("with one replica every message is for it: what it takes back is hardl
   CHECK(one.prices - one.steps < 5);  // until it has learned
 }
 
-TEST_CASE("with eight replicas most messages are for others: a fifth of the steps is priced in vain, for fewer wakings") {
+TEST_CASE(
+    "with eight replicas most messages are for others: a fifth of the steps is priced in vain, for fewer wakings") {
   const Counts eight = counted(8);
   const std::int64_t in_vain = eight.prices - eight.steps;
   CHECK(20 * in_vain > eight.steps);

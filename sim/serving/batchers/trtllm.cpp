@@ -21,8 +21,7 @@ class TrtLlmBatcher : public Batcher {
     if (!wait)
       for (std::int64_t i = 0; i < candidates.prompts && state.may_admit(policy_.max_batch_size); ++i)
         admit(state, now, plan);
-    plan.steady =
-        !wait && state.counts.preemptions == preempted && (plan.chunks.empty() || state.only_decodes());
+    plan.steady = !wait && state.counts.preemptions == preempted && (plan.chunks.empty() || state.only_decodes());
   }
 
  private:

@@ -26,7 +26,8 @@ Replica::Replica(ReplicaConfig config, const BatcherPolicy& policy, std::unique_
                  const std::vector<std::int64_t>& kv_laws, OutcomeListener& outcomes, StepListener& steps)
     : batcher_(policy.make()), step_model_(std::move(step_model)), scheduler_(scheduler_of(config, policy.depth())),
       outcomes_(outcomes), listener_(steps),
-      prices_runs_(scheduler_->looks_ahead() && !config.rank_of_group && !config.exchange), config_(std::move(config)),
+      prices_runs_(scheduler_->looks_ahead() && !config.rank_of_group && !config.exchange),
+      work_(config.work ? config.work : std::make_shared<StepWork>()), config_(std::move(config)),
       max_sequences_(policy.max_sequences()), max_tokens_(policy.max_tokens()), state_(engine_config(policy, kv_laws)),
       ledger_(scheduler_->timing(), steps), memory_(config_.memory), exchange_(state_, max_sequences_),
       kv_laws_(kv_laws.size()) {

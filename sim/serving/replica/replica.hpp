@@ -15,6 +15,7 @@
 #include "sim/serving/replica/memory_ledger.hpp"
 #include "sim/serving/replica/step_exchange.hpp"
 #include "sim/serving/replica/step_scheduler.hpp"
+#include "sim/serving/replica/step_work.hpp"
 #include "sim/serving/replica/stream_reports.hpp"
 
 namespace llmscape::serving {
@@ -62,6 +63,9 @@ struct ReplicaConfig {
   models::Sharing sharing = models::Sharing::any_block;  // what the batcher, if it keeps prefixes, keeps of them
   models::PoolBudget budget{};                           // of entries that stay of a prompt
   MemoryConfig memory{};                                 // of a rank
+  // Shared with others that plan while this one does not; nothing, its own: whose plans stand for longer, or that tells
+  // others of a prompt's start while it plans.
+  std::shared_ptr<StepWork> work{};
   KvBelow below{};  // where KV entries may lie besides; `kv_blocks` counts the blocks of one that spills
 };
 
@@ -239,10 +243,8 @@ class Replica {
   std::int64_t accepted_ = 0;         // drafts that were stamped
   std::int64_t loads_ = 0;            // of adapters, that a step has waited for
   bool prices_runs_;                  // steps of decodes, by their attention alone
-  StepPlan plan_;
-  engine::DecodeRun run_;       // of the decodes that were priced last
-  hardware::OwnAttention own_;  // and the last of its steps
-
+  bool steady_ = false;               // StepPlan::steady of the step that was planned last
+  const std::shared_ptr<StepWork> work_;  // of the step that is being planned
   ReplicaConfig config_;
   std::int64_t max_sequences_;
   std::int64_t max_tokens_;
@@ -254,8 +256,6 @@ class Replica {
   engine::EngineCost draft_cost_;
   std::size_t kv_laws_;
   std::vector<models::Attended> dummy_attended_;
-  PerLaw<std::int64_t> attended_;  // by steps that are committed together, by KV law
-  std::vector<models::PrefillChunk> chunks_;
 };
 
 }  // namespace llmscape::serving

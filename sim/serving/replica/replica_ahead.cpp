@@ -13,8 +13,8 @@ constexpr std::int64_t kFurthestReach = 32;  // steps
 }  // namespace
 
 // The gateway's next message may be for another replica, and a report may lead to none: steps beyond either are priced,
-// twice as many after each time that all of them stood, three quarters, down to none, after one was taken back: a waking
-// costs as much as some eight prices.
+// twice as many after each time that all of them stood, three quarters, down to none, after one was taken back: a
+// waking costs as much as some eight prices.
 void Replica::Reach::widen() {
   if (std::exchange(reached, false)) steps = std::clamp<std::int64_t>(2 * steps, 1, kFurthestReach);
 }
@@ -32,7 +32,7 @@ void Replica::interrupt(Seconds at) {
 // The batcher would plan the same decode step again and again until a sequence ends, a block is lacking or a message
 // comes: prices these steps now, changes nothing else.
 void Replica::plan_ahead() {
-  if (!plan_.steady || state_.decoding.size() == 0 || state_.running.adapters().loads() > loads_) return;
+  if (!steady_ || state_.decoding.size() == 0 || state_.running.adapters().loads() > loads_) return;
   for (std::size_t i = 0; i < steps_.size(); ++i)
     if (!steps_[i].finished.empty()) return;
   const std::int64_t furthest = std::min(config_.lookahead - 1, state_.decoding.even_steps());
@@ -47,7 +47,7 @@ void Replica::plan_ahead() {
   Seconds end = scheduler_->last_end();
   tell_drafts(batch, batch.decodes, batch.late, {});
   const bool of_run = begin_run(batch);
-  if (of_run) ahead_.begin(run_);
+  if (of_run) ahead_.begin(work_->run);
   past_message_.widen();
   past_report_.widen();
   std::int64_t blocks = 0;
@@ -63,8 +63,8 @@ void Replica::plan_ahead() {
     };
     if (stops(foreseen_, past_message_) || stops(report, past_report_)) return;
     batch.attended = state_.decoding.attended(ahead);
-    if (of_run && step_model_->attend(run_, batch, own_)) {
-      ahead_.add(end += duration_of_own(), own_);
+    if (of_run && step_model_->attend(work_->run, batch, work_->own)) {
+      ahead_.add(end += duration_of_own(), work_->own);
       continue;
     }
     if (of_run && ahead > 0) return;
@@ -96,10 +96,11 @@ std::size_t Replica::standing(Seconds until, bool inclusive) const {
 void Replica::commit_ahead(Seconds until, bool inclusive) {
   std::size_t left = standing(until, inclusive);
   if (left == 0) return;
-  plan_.clear();  // none but the last of them ends a sequence
+  steady_ = false;
+  work_->plan.clear();  // none but the last of them ends a sequence
   for (left -= commit_evenly(left); left > 0; --left) {
-    state_.schedule_decodes(plan_);
-    plan_.copies = ahead_.copies();
+    state_.schedule_decodes(work_->plan);
+    work_->plan.copies = ahead_.copies();
     commit(ahead_.price(), scheduler_->last_end(), ahead_.end(0));
     ahead_.pop_front();
     while (steps_.size() > depth() && steps_.front().finished.empty()) steps_.pop_front();
@@ -119,10 +120,10 @@ std::size_t Replica::commit_evenly(std::size_t most) {
   for (std::size_t i = 0; i < count; ++i)
     if (!(steps[i].end >= (i > 0 ? steps[i - 1].end : scheduler_->last_end()))) return 0;  // INV-2 is broken
   const auto taken = static_cast<std::int64_t>(count);
-  attended_.assign(kv_laws_, 0);
-  decoding.add_attended(taken, {attended_.data(), attended_.size()});
+  work_->attended.assign(kv_laws_, 0);
+  decoding.add_attended(taken, {work_->attended.data(), work_->attended.size()});
   const std::int64_t blocks = state_.kv.blocks_for_even(decoding, taken);
-  StepLedger::Alike alike{decoding.size(), {}, {attended_.data(), attended_.size()}};
+  StepLedger::Alike alike{decoding.size(), {}, {work_->attended.data(), work_->attended.size()}};
   alike.last.tokens = decoding.size() * decoding.tokens_per_decode();
   alike.last.emitted = decoding.size();
   alike.last.kv_blocks = state_.kv.pool.used() + blocks;

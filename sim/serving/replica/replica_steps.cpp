@@ -18,34 +18,34 @@ void Replica::tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64
 }
 
 engine::EngineCost Replica::price(const models::Batch& batch) {
-  return plan_.shape ? plan_.shape->price(*step_model_, batch) : step_model_->step(batch);
+  return work_->plan.shape ? work_->plan.shape->price(*step_model_, batch) : step_model_->step(batch);
 }
 
-// Until plan_ changes.
+// Until work_->plan changes.
 models::Batch Replica::batch_of_plan() {
-  chunks_.clear();
-  for (const PlannedChunk& chunk : plan_.chunks) chunks_.push_back(chunk.work);
+  work_->chunks.clear();
+  for (const PlannedChunk& chunk : work_->plan.chunks) work_->chunks.push_back(chunk.work);
   models::Batch batch;
-  batch.chunks = chunks_;
-  batch.decodes = plan_.decodes + plan_.idle_decodes;
-  tell_drafts(batch, plan_.decodes, plan_.late, plan_.drafted);
-  batch.attended = {plan_.attended.data(), plan_.attended.size()};
+  batch.chunks = work_->chunks;
+  batch.decodes = work_->plan.decodes + work_->plan.idle_decodes;
+  tell_drafts(batch, work_->plan.decodes, work_->plan.late, work_->plan.drafted);
+  batch.attended = {work_->plan.attended.data(), work_->plan.attended.size()};
   return batch;
 }
 
 engine::EngineCost Replica::cost_of_plan(const models::RankTokens& ranks) {
   models::Batch batch = batch_of_plan();
   batch.ranks = ranks;
-  if (plan_.shape) batch.prefill_layers = plan_.shape->chunk_layers();
+  if (work_->plan.shape) batch.prefill_layers = work_->plan.shape->chunk_layers();
   batch.adapters =
-      std::min(state_.running.adapters().in_use(), batch.decodes + static_cast<std::int64_t>(chunks_.size()));
+      std::min(state_.running.adapters().in_use(), batch.decodes + static_cast<std::int64_t>(work_->chunks.size()));
   engine::EngineCost cost = price(batch);
   if (config_.exchange) exchanged_ = config_.exchange->plan(config_.index, batch);
   const Seconds loading = static_cast<double>(state_.running.adapters().loads() - loads_) * config_.adapters.load;
   cost.sync += loading;
   if (const KvSpill* spill = state_.kv.spill()) {
-    plan_.copies = spill->copies(batch, occupied_before_, state_.kv.pool.occupied(), cost.device);
-    cost.sync += plan_.copies.wait;
+    work_->plan.copies = spill->copies(batch, occupied_before_, state_.kv.pool.occupied(), cost.device);
+    cost.sync += work_->plan.copies.wait;
   }
   ledger_.count_loading(loading);
   loads_ = state_.running.adapters().loads();
@@ -77,33 +77,34 @@ bool Replica::draft(Seconds now) {
   state_.kv.offload.begin_fetches(state_, now);
   const std::int64_t preemptions = state_.counts.preemptions;
   occupied_before_ = state_.kv.pool.occupied();
-  plan_.clear();
-  batcher_->plan(state_, now, plan_);
+  work_->plan.clear();
+  batcher_->plan(state_, now, work_->plan);
   // A step in which everybody had to give way computes nothing; their blocks are there for the next.
-  if (plan_.empty() && state_.counts.preemptions > preemptions) batcher_->plan(state_, now, plan_);
-  return !plan_.empty();
+  if (work_->plan.empty() && state_.counts.preemptions > preemptions) batcher_->plan(state_, now, work_->plan);
+  steady_ = work_->plan.steady;
+  return !work_->plan.empty();
 }
 
 void Replica::announce_prompts(Seconds start) {
-  for (const PlannedChunk& chunk : plan_.chunks)
+  for (const PlannedChunk& chunk : work_->plan.chunks)
     if (chunk.request->sequence.decodes_elsewhere && chunk.begins) outcomes_.on_prompt_start(*chunk.request, start);
 }
 
 models::RankTokens Replica::drafted_tokens() const {
   models::RankTokens own;
-  for (const PlannedChunk& chunk : plan_.chunks) own.chunks += chunk.work.tokens;
+  for (const PlannedChunk& chunk : work_->plan.chunks) own.chunks += chunk.work.tokens;
   models::Batch batch;
-  batch.decodes = plan_.decodes + plan_.idle_decodes;
-  tell_drafts(batch, plan_.decodes, plan_.late, plan_.drafted);
+  batch.decodes = work_->plan.decodes + work_->plan.idle_decodes;
+  tell_drafts(batch, work_->plan.decodes, work_->plan.late, work_->plan.drafted);
   own.decodes = batch.decode_tokens();
-  if (plan_.empty()) own.decodes = 1;
+  if (work_->plan.empty()) own.decodes = 1;
   own.most = own.chunks + own.decodes;
   return own;
 }
 
 Seconds Replica::price_draft(Seconds now, const models::RankTokens& tokens) {
   const Seconds start = scheduler_->earliest_start(now);
-  if (plan_.empty()) {
+  if (work_->plan.empty()) {
     dummy_attended_.assign(kv_laws_, {1, 1});
     models::Batch dummy;
     dummy.decodes = 1;
@@ -120,35 +121,38 @@ Seconds Replica::price_draft(Seconds now, const models::RankTokens& tokens) {
 
 void Replica::run_draft(Seconds now, Seconds end) {
   held_.reset();
-  if (plan_.empty()) ledger_.count_dummy();
+  if (work_->plan.empty()) ledger_.count_dummy();
   commit(draft_cost_, scheduler_->earliest_start(now), end);
 }
 
-// Whether steps like `batch`, of decodes alone, may be priced as those of run_: nothing but their decodes takes time.
+// Whether steps like `batch`, of decodes alone, may be priced as those of work_->run: nothing but their decodes takes
+// time.
 bool Replica::begin_run(const models::Batch& batch) {
-  if (!prices_runs_ || plan_.shape || batch.late > 0 || state_.kv.spill() || state_.running.adapters().loads() > loads_)
+  if (!prices_runs_ || work_->plan.shape || batch.late > 0 || state_.kv.spill() ||
+      state_.running.adapters().loads() > loads_)
     return false;
-  return step_model_->decode_run(batch, run_);
+  return step_model_->decode_run(batch, work_->run);
 }
 
 Seconds Replica::duration_of_own() const {
-  return scheduler_->timing().duration(run_.steps->device(own_), run_.host, run_.launch, run_.sync);
+  return scheduler_->timing().duration(work_->run.steps->device(work_->own), work_->run.host, work_->run.launch,
+                                       work_->run.sync);
 }
 
 bool Replica::plan_step(Seconds now) {
   if (!draft(now)) return false;
-  if (plan_.chunks.empty()) {
+  if (work_->plan.chunks.empty()) {
     models::Batch batch = batch_of_plan();
     batch.adapters = std::min(state_.running.adapters().in_use(), batch.decodes);
-    if (begin_run(batch) && step_model_->attend(run_, batch, own_)) {
+    if (begin_run(batch) && step_model_->attend(work_->run, batch, work_->own)) {
       const Seconds start = scheduler_->earliest_start(now);
-      commit({nullptr, &run_, &own_}, start, start + duration_of_own());
+      commit({nullptr, &work_->run, &work_->own}, start, start + duration_of_own());
       return true;
     }
   }
   announce_prompts(scheduler_->earliest_start(now));
   const engine::EngineCost cost = cost_of_plan();
-  const StepScheduler::Span span = scheduler_->place(plan_, cost, now);
+  const StepScheduler::Span span = scheduler_->place(work_->plan, cost, now);
   state_.running.count_bubble(span.idle);
   if (exchanged_ > Seconds()) {
     draft_cost_ = cost;
@@ -167,28 +171,29 @@ void Replica::end_held(Seconds end) {
   commit(draft_cost_, start, end);
 }
 
-// The step in plan_ will run: stamps its tokens and adds it to the totals.
+// The step in work_->plan will run: stamps its tokens and adds it to the totals.
 void Replica::commit(const StepPrice& price, Seconds start, Seconds end) {
   if (!(end >= start) || end == kNever)
     throw std::logic_error("INV-2: a step of replica " + std::to_string(config_.index) + " that starts at " +
                            std::to_string(start.si()) + " s would end at " + std::to_string(end.si()) + " s");
   stamp_tokens(end);
-  if (KvSpill* spill = state_.kv.spill()) spill->count(plan_.copies, state_.kv.pool.occupied());
+  if (KvSpill* spill = state_.kv.spill()) spill->count(work_->plan.copies, state_.kv.pool.occupied());
   StepLedger::Occupancy occupancy;
-  occupancy.tokens = plan_.prefill_tokens() + plan_.decode_tokens();
+  occupancy.tokens = work_->plan.prefill_tokens() + work_->plan.decode_tokens();
   occupancy.emitted =
-      plan_.decodes + std::ranges::count_if(plan_.chunks, [this](const PlannedChunk& chunk) { return answers(chunk); });
+      work_->plan.decodes +
+      std::ranges::count_if(work_->plan.chunks, [this](const PlannedChunk& chunk) { return answers(chunk); });
   occupancy.waiting = state_.waiting.size() + state_.kv.offload.fetching();
   occupancy.kv_blocks = state_.kv.pool.used();
-  ledger_.commit(price, start, end, plan_, occupancy);
-  const auto rows = plan_.decode_tokens() + static_cast<std::int64_t>(plan_.chunks.size());
-  if (plan_.idle_decodes > 0 || memory_.may_be_largest(occupancy.tokens, rows, occupancy.kv_blocks))
+  ledger_.commit(price, start, end, work_->plan, occupancy);
+  const auto rows = work_->plan.decode_tokens() + static_cast<std::int64_t>(work_->plan.chunks.size());
+  if (work_->plan.idle_decodes > 0 || memory_.may_be_largest(occupancy.tokens, rows, occupancy.kv_blocks))
     memory_.count(batch_of_plan(), occupancy.kv_blocks, start);
   scheduler_->planned_until(end);
   Step& step = steps_.push_back();
   step.end = end;
   step.finished.clear();
-  for (Request* request : plan_.finished) step.finished.push_back(request);
+  for (Request* request : work_->plan.finished) step.finished.push_back(request);
 }
 
 // The chunk yields a token, and not only KV entries for another replica that answers it.
@@ -209,10 +214,10 @@ void Replica::stamp_tokens(Seconds end) {
   const auto record = [this, end](Seconds gap, std::int64_t count) {
     if (!reports_) listener_.on_token_gaps(end, gap, count);
   };
-  if (plan_.decodes > 0) state_.gaps.decode(end, plan_.decodes, record);
-  if (plan_.decodes > 0 && reports_) reports_->step(state_.decoding, plan_.finished, end);
+  if (work_->plan.decodes > 0) state_.gaps.decode(end, work_->plan.decodes, record);
+  if (work_->plan.decodes > 0 && reports_) reports_->step(state_.decoding, work_->plan.finished, end);
   stamp_accepted(end);
-  for (const PlannedChunk& chunk : plan_.chunks) {
+  for (const PlannedChunk& chunk : work_->plan.chunks) {
     if (!chunk.work.ends_prompt) continue;
     Request& request = *chunk.request;
     if (!answers(chunk)) {
