@@ -146,8 +146,10 @@ TEST_CASE("a run writes its output and nothing beside it") {
 
 TEST_CASE("timeline.json tells when a replica drains and when it serves again, beside its steps") {
   const Scratch scratch;
-  const std::string scenario = scratch.file(
-      "s.yaml", small_scenario() + "serving: {controllers: [{policy: drain, at: 2 s, lasts: 3 s, group: l4}]}\n");
+  const std::string scenario =
+      scratch.file("s.yaml", small_scenario() +
+                                 "serving: {cold_start: {boot: 1 s, bandwidth: 10 GB/s}, "
+                                 "controllers: [{policy: drain, at: 2 s, lasts: 1 s, group: l4}]}\n");
   REQUIRE(run_program({"run", scenario, "--timeline", "-o", scratch.path("a")}).code == 0);
   const std::string timeline = scratch.content("a/timeline.json");
   CHECK(holds(timeline, R"("ph":"i","s":"p","name":"draining")"));
