@@ -114,8 +114,11 @@ LayerLoad StepShape::load(const LayerShape& layer, const models::Batch& batch) c
   LayerLoad load;
   if (layer.experts > 0) {
     const auto tokens = batch.tokens(), prompts = batch.prefill_tokens();
+    double unrelated = 0;
+    if (coverage.law == models::ExpertCoverage::Law::related && batch.chunks.size() > 1)
+      for (const auto& chunk : batch.chunks) unrelated += models::unrelated_tokens(coverage, chunk.tokens);
     const double share =
-        models::expert_share(coverage, layer.experts, layer.experts_per_token, prompts, tokens - prompts);
+        models::expert_share(coverage, layer.experts, layer.experts_per_token, prompts, tokens - prompts, unrelated);
     load.experts_touched = share * layer.experts;
     load.expert_rows = static_cast<double>(tokens * layer.experts_per_token);
   }

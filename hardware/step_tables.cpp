@@ -2,6 +2,7 @@
 #include "hardware/step_tables.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 namespace llmscape::hardware {
@@ -36,6 +37,9 @@ StepTables::StepTables(const models::ModelSpec& model, const models::ParallelPla
                                  [](const models::LayerGroup& group) {
                                    return group.feed_forward.routed() || models::depends_on_phase(group.mixer);
                                  })),
+      texts_matter_(settings.coverage.law == models::ExpertCoverage::Law::related &&
+                    std::any_of(model.groups.begin(), model.groups.end(),
+                                [](const models::LayerGroup& group) { return group.feed_forward.routed(); })),
       thinnings_(models::thinnings(model)),
       ends_matter_(std::any_of(model.groups.begin(), model.groups.end(),
                                [](const models::LayerGroup& group) { return group.change.passed_by_last_only; })),
@@ -45,6 +49,8 @@ const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t d
                                        const models::Batch& batch) {
   if (!batch.ranks.alike()) return ranked_part(chunk_tokens, decode_tokens, batch);
   if (!thinnings_.empty() && chunk_tokens > 0) return thinned_part(chunk_tokens, decode_tokens, batch);
+  if (texts_matter_ && chunk_tokens > 0 && batch.chunks.size() > 1)
+    return ranked_part(chunk_tokens, decode_tokens, batch);
   const std::int64_t prompt_ends = ends_matter_ ? batch.prompt_ends() : 0;
   const auto compute = [&] {
     return price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends));
@@ -62,10 +68,13 @@ const PartCost& StepTables::token_part(std::int64_t chunk_tokens, std::int64_t d
 const PartCost& StepTables::thinned_part(std::int64_t chunk_tokens, std::int64_t decode_tokens,
                                          const models::Batch& batch) {
   const std::vector<std::int64_t> thinned = models::thinned_tokens(thinnings_, batch.chunks);
+  const std::vector<double> unrelated = models::unrelated_tokens(model_, coverage_, batch.chunks);
+  std::vector<std::int64_t> key = thinned;
+  for (const double texts : unrelated) key.push_back(std::bit_cast<std::int64_t>(texts));
   if (thinned_tokens_.size() >= kMostRanked) thinned_tokens_.clear();
-  return kept(thinned_tokens_[thinned], chunk_tokens, decode_tokens, [&] {
-    return price_(
-        models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, batch.prompt_ends(), {}, thinned));
+  return kept(thinned_tokens_[key], chunk_tokens, decode_tokens, [&] {
+    return price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, batch.prompt_ends(), {},
+                                     thinned, unrelated));
   });
 }
 
@@ -80,13 +89,17 @@ const PartCost& StepTables::ranked_part(std::int64_t chunk_tokens, std::int64_t 
                                         const models::Batch& batch) {
   const models::RankTokens& ranks = batch.ranks;
   const std::int64_t prompt_ends = ends_matter_ ? batch.prompt_ends() : 0;
-  const RankKey key{chunk_tokens, decode_tokens, prompt_ends, ranks.chunks, ranks.decodes, ranks.most};
+  const std::vector<double> unrelated = models::unrelated_tokens(model_, coverage_, batch.chunks);
+  const double texts = ranks.alike() && !unrelated.empty() ? unrelated.front() : texts_matter_ ? ranks.unrelated : 0;
+  const RankKey key{chunk_tokens,   decode_tokens, prompt_ends, ranks.chunks,
+                    ranks.decodes, ranks.most,    std::bit_cast<std::int64_t>(texts)};
   const auto found = ranked_.find(key);
   if (found != ranked_.end()) return found->second;
   if (ranked_.size() >= kMostRanked) ranked_.clear();
   return ranked_
       .emplace(key,
-               price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends, ranks)))
+               price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends, ranks, {},
+                                         unrelated)))
       .first->second;
 }
 
@@ -94,7 +107,8 @@ std::vector<models::Operator> StepTables::operators(const models::Batch& batch, 
                                                     std::int64_t decode_tokens) const {
   const std::vector<std::int64_t> thinned = models::thinned_tokens(thinnings_, batch.chunks);
   std::vector<models::Operator> all = models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_,
-                                                         batch.prompt_ends(), batch.ranks, thinned);
+                                                         batch.prompt_ends(), batch.ranks, thinned,
+                                                         models::unrelated_tokens(model_, coverage_, batch.chunks));
   const auto add = [&all](const std::vector<models::Operator>& more) {
     all.insert(all.end(), more.begin(), more.end());
   };

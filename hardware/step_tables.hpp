@@ -39,7 +39,7 @@ class StepTables {
   using Table = std::vector<std::unique_ptr<const PartCost>>;     // by count: most are never asked for
   using PairTable = std::unordered_map<std::uint64_t, PartCost>;  // by two counts
 
-  using RankKey = std::array<std::int64_t, 6>;
+  using RankKey = std::array<std::int64_t, 7>;
   struct RankHash {
     std::size_t operator()(const RankKey& key) const;
   };
@@ -54,6 +54,7 @@ class StepTables {
   models::Execution execution_;
   Price price_;
   bool phase_matters_;  // expert coverage and latent attention tell prompt tokens from decodes
+  bool texts_matter_;   // experts touched follow from which tokens are of one prompt
   std::vector<models::PassingTokens> thinnings_;
   bool ends_matter_;  // some layers compute the last tokens of prompts only
   bool has_states_;
@@ -61,7 +62,7 @@ class StepTables {
   PairTable phased_tokens_;                                        // by chunk tokens and decode tokens
   std::map<std::int64_t, PairTable> ended_tokens_;                 // by prompt ends, then those
   std::map<std::vector<std::int64_t>, PairTable> thinned_tokens_;  // by tokens of each thinning, then those
-  RankTable ranked_;           // of data-parallel ranks that do not all compute alike
+  RankTable ranked_;           // of data-parallel ranks that do not all compute alike, and of several prompts' experts
   PairTable adapted_;          // by tokens and adapters
   PairTable scans_, updates_;  // of states: by chunks or decodes, then their tokens
 };

@@ -25,6 +25,7 @@ struct RankTokens {
   std::int64_t chunks = 0;   // of prompts
   std::int64_t decodes = 0;  // of decodes; both 0: every rank computes as many as this one
   std::int64_t most = 0;     // of one rank
+  double unrelated = 0;      // of `chunks`, as models::expert_share takes it
   [[nodiscard]] bool alike() const { return most == 0; }
   bool operator==(const RankTokens&) const = default;
 };

@@ -71,14 +71,20 @@ double fullest_of(const Popularity& popularity, int experts, double rows, int ra
 
 }  // namespace
 
+double unrelated_tokens(const ExpertCoverage& coverage, std::int64_t chunk_tokens) {
+  return std::pow(independent_tokens(static_cast<double>(chunk_tokens)), 1 / coverage.beta);
+}
+
 double expert_share(const ExpertCoverage& coverage, int experts, int experts_per_token, std::int64_t chunk_tokens,
-                    std::int64_t decode_tokens) {
+                    std::int64_t decode_tokens, double unrelated) {
   double chunk = static_cast<double>(chunk_tokens);
   double decode = static_cast<double>(decode_tokens);
   if (coverage.law == ExpertCoverage::Law::skewed)
     return chunk + decode > 0 ? skewed_share(coverage, experts, experts_per_token, chunk + decode) : 0;
   if (coverage.law == ExpertCoverage::Law::related) {
-    chunk = independent_tokens(chunk);
+    // Two texts touch no fewer than one that is as long as both: where the table ends, it grows faster than beta says.
+    chunk = unrelated > unrelated_tokens(coverage, chunk_tokens) ? std::pow(unrelated, coverage.beta)
+                                                                 : independent_tokens(chunk);
     decode = std::min(decode, std::pow(decode, coverage.beta));
   }
   return uniform_share(experts, experts_per_token, chunk + decode);

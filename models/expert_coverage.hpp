@@ -19,10 +19,15 @@ struct ExpertCoverage {
   double exponent = kServedExponent;  // of the loads under `skewed`
 };
 
-// Share of the experts touched by `chunk_tokens` of one prompt together with `decode_tokens` of unrelated requests:
-// 1 - (1 - chunk share)(1 - decode share). 0 when both are 0.
+// Prompts of a step are texts of their own, as unrelated as its decodes. A chunk touches as many experts as some number
+// of unrelated tokens: that whose beta-th power is the chunk's independent tokens. What prompts come to adds up.
+double unrelated_tokens(const ExpertCoverage&, std::int64_t chunk_tokens);
+
+// Share of the experts touched by `chunk_tokens` of prompts together with `decode_tokens` of unrelated requests:
+// 1 - (1 - chunk share)(1 - decode share). 0 when both are 0. `unrelated`: the sum of unrelated_tokens() over the
+// prompts under `related`; 0, or less than one text of as many tokens comes to: they are one text.
 double expert_share(const ExpertCoverage&, int experts, int experts_per_token, std::int64_t chunk_tokens,
-                    std::int64_t decode_tokens);
+                    std::int64_t decode_tokens, double unrelated = 0);
 
 // Rows of the fullest of `ranks`, of `tokens` that go to `experts_per_token` experts each: with m = rows / ranks, m +
 // sqrt(2 m ln ranks) where experts are alike; where their loads follow a power law, what `fullest_dealt_rank` says of

@@ -36,6 +36,20 @@ std::vector<std::int64_t> thinned_tokens(std::span<const PassingTokens> thinning
   return all;
 }
 
+std::vector<double> unrelated_tokens(const ModelSpec& model, const ExpertCoverage& coverage,
+                                     std::span<const PrefillChunk> chunks) {
+  const auto is_routed = [](const LayerGroup& group) { return group.feed_forward.routed(); };
+  if (chunks.size() < 2 || coverage.law != ExpertCoverage::Law::related || std::ranges::none_of(model.groups, is_routed))
+    return {};
+  const std::vector<PassingTokens> laws = thinnings(model);
+  std::vector<double> all(1 + laws.size());
+  for (const PrefillChunk& chunk : chunks) {
+    all[0] += unrelated_tokens(coverage, chunk.tokens);
+    for (std::size_t i = 0; i < laws.size(); ++i) all[1 + i] += unrelated_tokens(coverage, laws[i].of(chunk.tokens));
+  }
+  return all;
+}
+
 std::vector<Operator> logit_work(const ModelSpec& model, const ParallelPlan& plan, std::int64_t rows,
                                  std::int64_t sampled) {
   if (rows == 0 || model.vocabulary == 0) return {};
@@ -63,7 +77,7 @@ std::vector<Operator> step_work(const ModelSpec& model, const ParallelPlan& plan
   const std::int64_t chunk_tokens = batch.prefill_tokens();
   std::vector<Operator> all =
       token_work(model, plan, chunk_tokens, batch.tokens() - chunk_tokens, coverage, batch.prompt_ends(), batch.ranks,
-                 thinned_tokens(thinnings(model), batch.chunks));
+                 thinned_tokens(thinnings(model), batch.chunks), unrelated_tokens(model, coverage, batch.chunks));
   for (auto& part : {attention_work(model, plan, batch), state_work(model, plan, state_counts(batch)),
                      logit_work(model, plan, batch.logit_rows(), batch.logit_rows())})
     all.insert(all.end(), part.begin(), part.end());

@@ -18,6 +18,9 @@ std::vector<std::int64_t> kv_laws(const ModelSpec&);
 // layers; none for most models. And how many of the chunks' tokens pass the layers of each.
 std::vector<PassingTokens> thinnings(const ModelSpec&);
 std::vector<std::int64_t> thinned_tokens(std::span<const PassingTokens>, std::span<const PrefillChunk>);
+// The sums of models::unrelated_tokens() over the chunks: of all their tokens, then of those that pass the layers of
+// each of thinnings(model). Empty where they say nothing: of one prompt, of models without experts, under other laws.
+std::vector<double> unrelated_tokens(const ModelSpec&, const ExpertCoverage&, std::span<const PrefillChunk>);
 
 // The operators that one rank of one pipeline stage runs, in parts by what they depend on, so that a device can
 // keep all but attention in a table. Stages are taken as equal: layer counts are divided by plan.pipeline, rounded up.
@@ -32,9 +35,11 @@ std::vector<std::int64_t> thinned_tokens(std::span<const PassingTokens>, std::sp
 // pass everything.
 // `thinned`: tokens of the chunks that pass the layers of each of thinnings(model), in their order; what is not given
 // is all of them.
+// `unrelated`: of the chunks, as the function of this name says; empty: they are of one prompt.
 std::vector<Operator> token_work(const ModelSpec&, const ParallelPlan&, std::int64_t chunk_tokens,
                                  std::int64_t decode_tokens, const ExpertCoverage&, std::int64_t prompt_ends = 0,
-                                 const RankTokens& ranks = {}, std::span<const std::int64_t> thinned = {});
+                                 const RankTokens& ranks = {}, std::span<const std::int64_t> thinned = {},
+                                 std::span<const double> unrelated = {});
 // logit_work: final norm and head of `rows`, and sampling of `sampled` of them.
 std::vector<Operator> logit_work(const ModelSpec&, const ParallelPlan&, std::int64_t rows, std::int64_t sampled);
 // attention_work: prefill and decode attention of every layer group; with latent attention also the expansion of the

@@ -17,10 +17,11 @@ class TokenWork {
  public:
   TokenWork(const ModelSpec& model, const ParallelPlan& plan, std::int64_t chunk_tokens, std::int64_t decode_tokens,
             const ExpertCoverage& coverage, std::int64_t prompt_ends, const RankTokens& ranks,
-            std::span<const std::int64_t> thinned)
+            std::span<const std::int64_t> thinned, std::span<const double> unrelated)
       : model_(model), plan_(plan), chunk_tokens_(chunk_tokens), decode_tokens_(decode_tokens),
         tokens_(chunk_tokens + decode_tokens), prompt_ends_(prompt_ends), width_(hidden_format(model.precision).bytes),
-        coverage_(coverage), ranks_(ranks), thinnings_(thinnings(model)), thinned_(thinned) {}
+        coverage_(coverage), ranks_(ranks), thinnings_(thinnings(model)), thinned_(thinned), all_unrelated_(unrelated),
+        unrelated_(unrelated.empty() ? 0 : unrelated.front()) {}
 
   std::vector<Operator> operators() {
     add_embedding();
@@ -83,15 +84,18 @@ class TokenWork {
   void add_thinned(const LayerGroup& group) {
     const auto law = std::ranges::find(thinnings_, group.change.passing) - thinnings_.begin();
     const auto at = static_cast<std::size_t>(law);
-    pass(group, at < thinned_.size() ? thinned_[at] : chunk_tokens_);
+    if (at >= thinned_.size()) return pass(group, chunk_tokens_, unrelated_);
+    pass(group, thinned_[at], all_unrelated_.empty() ? 0 : all_unrelated_[1 + at]);
   }
 
   // Whole layers, passed by so many tokens of the chunks and by the decodes.
-  void pass(const LayerGroup& group, std::int64_t chunk_tokens) {
+  void pass(const LayerGroup& group, std::int64_t chunk_tokens, double unrelated) {
     const std::int64_t prompts = std::exchange(chunk_tokens_, chunk_tokens);
+    const double of_prompts = std::exchange(unrelated_, unrelated);
     const std::int64_t all = std::exchange(tokens_, chunk_tokens + decode_tokens_);
     if (tokens_ > 0) add_layers(group);
     chunk_tokens_ = prompts;
+    unrelated_ = of_prompts;
     tokens_ = all;
   }
 
@@ -112,7 +116,7 @@ class TokenWork {
       list_.add(Copy{2 * static_cast<double>(tokens_) * written}, layers);  // read and written
     }
     tokens_ = all;
-    pass(group, prompt_ends_);
+    pass(group, prompt_ends_, static_cast<double>(prompt_ends_));  // a token of each prompt
   }
 
   void add_dense(const LayerGroup& group, std::int64_t width, int layers) {
@@ -138,7 +142,8 @@ class TokenWork {
     const std::int64_t routed_tokens = routed_chunks + routed_decodes;
     const double rows =
         fullest_rank(coverage_, kind.experts, kind.experts_per_token, static_cast<double>(routed_tokens), plan_.expert);
-    const double share = expert_share(coverage_, kind.experts, kind.experts_per_token, routed_chunks, routed_decodes);
+    const double share = expert_share(coverage_, kind.experts, kind.experts_per_token, routed_chunks, routed_decodes,
+                                      unrelated_of_ranks());
     const std::int64_t input = kind.expert_input(model_.hidden);
     const auto [up, down] = feed_forward(input, kind.expert_width, kind, expert_shards(plan_));
     GroupedGemm product;
@@ -173,6 +178,12 @@ class TokenWork {
                           (kind.gated ? 3 : 2) * width_ * rows * static_cast<double>(down.k), layers);
     if (kind.latent > 0) linear({kind.latent, model_.hidden}, tokens_, group.dense_weights(precision), layers);
     if (kind.shared_width > 0) add_dense(group, kind.shared_width, layers);
+  }
+
+  [[nodiscard]] double unrelated_of_ranks() const {
+    if (!ranks_.alike()) return ranks_.unrelated;
+    if (plan_.data == 1) return unrelated_;
+    return plan_.data * (unrelated_ > 0 ? unrelated_ : unrelated_tokens(coverage_, chunk_tokens_));
   }
 
   // Each rank gets the tokens of its own experts and no others.
@@ -211,6 +222,8 @@ class TokenWork {
   const RankTokens ranks_;
   const std::vector<PassingTokens> thinnings_;
   const std::span<const std::int64_t> thinned_;  // tokens that pass the layers of each
+  const std::span<const double> all_unrelated_;
+  double unrelated_;  // of chunk_tokens_, as models::expert_share takes it
   OperatorList list_;
 };
 
@@ -218,9 +231,11 @@ class TokenWork {
 
 std::vector<Operator> token_work(const ModelSpec& model, const ParallelPlan& plan, std::int64_t chunk_tokens,
                                  std::int64_t decode_tokens, const ExpertCoverage& coverage, std::int64_t prompt_ends,
-                                 const RankTokens& ranks, std::span<const std::int64_t> thinned) {
+                                 const RankTokens& ranks, std::span<const std::int64_t> thinned,
+                                 std::span<const double> unrelated) {
   if (chunk_tokens + decode_tokens == 0) return {};
-  return TokenWork(model, plan, chunk_tokens, decode_tokens, coverage, prompt_ends, ranks, thinned).operators();
+  return TokenWork(model, plan, chunk_tokens, decode_tokens, coverage, prompt_ends, ranks, thinned, unrelated)
+      .operators();
 }
 
 }  // namespace llmscape::models

@@ -31,6 +31,7 @@ bool RankGroup::plan_step(Seconds now) {
     const models::RankTokens own = rank->drafted_tokens();
     tokens.chunks += own.chunks;
     tokens.decodes += own.decodes;
+    tokens.unrelated += own.unrelated;
     tokens.most = std::max(tokens.most, own.most);
   }
   Seconds end, computed;

@@ -92,7 +92,10 @@ void Replica::announce_prompts(Seconds start) {
 
 models::RankTokens Replica::drafted_tokens() const {
   models::RankTokens own;
-  for (const PlannedChunk& chunk : work_->plan.chunks) own.chunks += chunk.work.tokens;
+  for (const PlannedChunk& chunk : work_->plan.chunks) {
+    own.chunks += chunk.work.tokens;
+    own.unrelated += models::unrelated_tokens({}, chunk.work.tokens);
+  }
   models::Batch batch;
   batch.decodes = work_->plan.decodes + work_->plan.idle_decodes;
   tell_drafts(batch, work_->plan.decodes, work_->plan.late, work_->plan.drafted);

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <initializer_list>
+#include <utility>
 
 using namespace llmscape::models;
 using llmscape::testing::approx;
@@ -59,6 +60,35 @@ TEST_CASE("between its rows the chunk table follows a power of the tokens") {
 TEST_CASE("chunks and decodes of one step miss an expert independently") {
   const double chunk = expert_share(kRelated, 128, 8, 700, 0), decode = expert_share(kRelated, 128, 8, 0, 40);
   CHECK(expert_share(kRelated, 128, 8, 700, 40) == approx(1 - (1 - chunk) * (1 - decode)));
+}
+
+// A chunk is as many unrelated tokens as touch what it does, and T unrelated ones touch what T^0.7 independent ones do.
+// By the table one prompt of 512 tokens is 27.01 independent tokens, one of 64 is 27.01^(2/3) = 9.002 and one of 8
+// 27.01^(1/3) = 3.000. So 8 prompts of 64 are 9.002 * 8^0.7 = 38.59 and 64 of 8 3.000 * 64^0.7 = 55.14: 0.9171 and
+// 0.9715 of the experts, where all as one text are 0.825. A prompt of one token beside one of 512 makes
+// (27.007^(1/0.7) + 1)^0.7 = 27.177 of 27.007: 0.82691.
+TEST_CASE("prompts of one step are texts of their own, as unrelated as decodes") {
+  const auto share = [](std::initializer_list<std::pair<int, std::int64_t>> prompts, double* of_one = nullptr) {
+    double unrelated = 0;
+    std::int64_t tokens = 0;
+    for (const auto& [count, length] : prompts)
+      for (int i = 0; i < count; ++i, tokens += length) unrelated += unrelated_tokens(kRelated, length);
+    if (of_one) *of_one = expert_share(kRelated, 128, 8, tokens, 0);
+    CHECK(expert_share(kUniform, 128, 8, tokens, 0, unrelated) == expert_share(kUniform, 128, 8, tokens, 0));
+    CHECK(expert_share(kSkewed, 128, 8, tokens, 0, unrelated) == expert_share(kSkewed, 128, 8, tokens, 0));
+    return expert_share(kRelated, 128, 8, tokens, 0, unrelated);
+  };
+  CHECK(share({{8, 64}}) == rounded(0.9171, 0.0001));
+  CHECK(share({{64, 8}}) == rounded(0.9715, 0.0001));
+  CHECK(share({{1, 512}, {1, 1}}) == rounded(0.82691, 0.00001));
+  CHECK(share({{128, 1}}) == approx(expert_share(kRelated, 128, 8, 0, 128)));  // 0.854
+  // One prompt is what it was, to the bit, and cutting up a text touches no fewer, beyond the table too.
+  for (const std::int64_t length : {1, 22, 512, 700, 8192, 20'000}) {
+    double of_one = 0;
+    CHECK(share({{1, length}}, &of_one) == expert_share(kRelated, 128, 8, length, 0));
+    CHECK(share({{2, length}}, &of_one) >= of_one);
+    CHECK(share({{2, length}}) <= expert_share(kUniform, 128, 8, 2 * length, 0));
+  }
 }
 
 TEST_CASE("every law starts at k/E, never falls and never exceeds the uniform router") {

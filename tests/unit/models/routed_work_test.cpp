@@ -130,3 +130,24 @@ TEST_CASE("only the experts of GPT-OSS are 4-bit") {
   for (const auto& [product, count] : all_of<GroupedGemm>(work)) CHECK(product.weights.name == "mxfp4");
   for (const auto& [gemm, count] : all_of<Gemm>(work)) CHECK(gemm.weights.name == "bf16");
 }
+
+// 0.97153 of 128 experts (expert_coverage_test) where the same tokens of one prompt touch 0.825.
+TEST_CASE("many short prompts of a step touch more experts than one long one, also over data-parallel ranks") {
+  const ModelSpec model = catalogued("qwen3-30b-a3b");
+  const auto touched = [&](const std::vector<PrefillChunk>& chunks, const ParallelPlan& plan = {},
+                           const RankTokens& ranks = {}) {
+    Batch batch;
+    batch.chunks = chunks;
+    batch.ranks = ranks;
+    return all_of<GroupedGemm>(step_work(model, plan, batch, {})).front().what.experts_touched;
+  };
+  const std::vector<PrefillChunk> one = {{512, 0, true}}, many(64, {8, 0, true});
+  CHECK(touched(one) == approx(128 * 0.825));
+  CHECK(touched(many) == approx(128 * 0.97153).epsilon(1e-5));
+  // Two ranks with a prompt of 512 each: 27.007 * 2^0.7 = 43.873 independent tokens, 1 - (15/16)^43.873 = 0.94108.
+  const ParallelPlan two{.data = 2};
+  CHECK(touched(one, two) == approx(128 * 0.94108).epsilon(1e-5));
+  CHECK(touched(one, two, {1024, 0, 512, 2 * unrelated_tokens({}, 512)}) == approx(touched(one, two)));
+  // The other one decodes: one text.
+  CHECK(touched(one, two, {512, 0, 512, unrelated_tokens({}, 512)}) == touched(one));
+}
