@@ -158,7 +158,7 @@ std::optional<NameUnit> unit_of_metric(std::string_view name) {
                                                               {"J", {Dimension::energy}},
                                                               {"W", {Dimension::power}},
                                                               {"mm2", {Dimension::area}},
-                                                              {"1/s", {Dimension::rate}},
+                                                              {"1/s", {Dimension::rate, true}},
                                                               {"1/J", {Dimension::per_energy, true}},
                                                               {"share", {Dimension::number, false, true}},
                                                               {"1/pass", {}},

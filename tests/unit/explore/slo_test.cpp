@@ -67,6 +67,24 @@ TEST_CASE("a limit in no unit or in a foreign one is a mistake: 200 is not 200 m
   CHECK(limits("slo_attainment>=99%, output_tokens_per_joule >= 2, blocks > 10, ttft.p50 > 0").size() == 4);
 }
 
+// The name of a time says none (seconds and milliseconds are confused); that of a rate says it in full.
+TEST_CASE("a rate is compared in its unit or in none, as its name says it: both are the same limit") {
+  const auto bare = limits("output_tokens_per_s>=1000"), full = limits("output_tokens_per_s >= 1000 /s");
+  REQUIRE(bare.size() == 1);
+  REQUIRE(full.size() == 1);
+  ResultsTable table;
+  Configuration configuration;
+  configuration.metrics.resize(metrics::columns().size());
+  configuration.metrics[place_of("output_tokens_per_s")] = {990, 990, 990};
+  for (const auto& limit : {bare.front(), full.front()}) {
+    const auto sides = sides_of(limit, table, configuration);
+    REQUIRE(sides);
+    CHECK(sides->right == 1000);
+    CHECK(margin(limit, *sides) == -10);
+  }
+  CHECK(limits("requests_per_s > 2 /min, goodput_rps >= 5").size() == 2);
+}
+
 TEST_CASE("an axis is compared in the unit that all of its values have") {
   ResultsTable table;
   table.axes = {"workload.arrivals.rate", "devices[0].count", "batcher"};
