@@ -36,11 +36,14 @@ std::string shown(const Limit& limit, double value) {
   return column && column->metric->unit == "s" ? duration(value) : amount(value);
 }
 
-// "182 ms", or "182 ms (176 ms to 188 ms in the mean of 3 runs)".
+// "182 ms", or "182 ms (176 ms to 188 ms in the mean of 3 runs)". The interval of a mean knows nothing of what it is of:
+// no metric is below 0.
 std::string measured(const Limit& limit, const std::optional<Estimate>& side, std::size_t runs) {
   if (!side) return "none";
   if (runs < 2) return shown(limit, side->value);
-  return fmt::format("{} ({} to {}, mean of {} runs)", shown(limit, side->value), shown(limit, side->low),
+  const bool is_metric = metrics::find_column(left_name(limit)) != nullptr;
+  const double low = is_metric && side->value >= 0 ? std::max(0., side->low) : side->low;
+  return fmt::format("{} ({} to {}, mean of {} runs)", shown(limit, side->value), shown(limit, low),
                      shown(limit, side->high), runs);
 }
 
@@ -63,6 +66,31 @@ std::string headline(const SearchQuery& query, const SearchAnswer& answer) {
   if (!answer.best) return fmt::format("No value of {} that was tried meets {}\n", query.number.path, slo_of(query));
   return fmt::format("{} = {} is the {} {}that meets {}\n", query.number.path, answer.best->text, end,
                      query.space.whole || !answer.next ? "" : "found ", slo_of(query));
+}
+
+// Of a limit that no value kept: where the value that was tried last, the farthest from the first, is further from it
+// than the first. Then the search went away from what would keep it.
+std::string other_way(const SearchQuery& query, const SearchAnswer& answer) {
+  if (answer.best || answer.tried.size() < 2) return "";
+  const TriedValue &first = answer.tried.front(), &last = answer.tried.back();
+  for (std::size_t i = 0; i < query.question.limits.size(); ++i) {
+    const Limit& limit = query.question.limits[i];
+    const auto right = limit.right.evaluate([](std::string_view) { return std::nullopt; });
+    const double* bound = right ? std::get_if<double>(&*right) : nullptr;
+    if (!bound || i >= first.sides.size() || i >= last.sides.size() || !first.sides[i] || !last.sides[i]) continue;
+    const double near = explore::margin(limit, {first.sides[i]->value, *bound});
+    const double far = explore::margin(limit, {last.sides[i]->value, *bound});
+    if (explore::keeps(limit, near) || far >= near) continue;
+    return wrapped(fmt::format("{0} is {1} at {2} and {3} at {4}: {5} of {6} helps it, and {7} {6} finds the {8} value "
+                               "that meets it",
+                               left_name(limit), shown(limit, last.sides[i]->value), last.text,
+                               shown(limit, first.sides[i]->value), first.text, query.space.largest ? "more" : "less",
+                               query.number.path, query.space.largest ? "--min" : "--max",
+                               query.space.largest ? "smallest" : "largest"),
+                   98, 0) +
+           '\n';
+  }
+  return "";
 }
 
 std::string next_failure(const SearchQuery& query, const SearchAnswer& answer) {
@@ -125,6 +153,7 @@ Json in_json(const SearchQuery& query, const TriedValue& value) {
 std::string search_text(const SearchQuery& query, const SearchAnswer& answer) {
   std::string text = headline(query, answer);
   if (answer.best) text += sides(query, *answer.best) + doubt(*answer.best);
+  text += other_way(query, answer);
   text += next_failure(query, answer);
   text += fmt::format("{} runs of {} values\n", answer.runs, answer.tried.size());
   return text + runs_table(query, answer);
