@@ -28,7 +28,8 @@ const Fields<DraftConfig>& draft_fields() {
     Fields<DraftConfig> f("draft",
                           "where drafts come from; without a key they are looked up in the prompt, for nothing");
     f.add("share", &DraftConfig::share,
-          "they are of heads or a last layer of the model itself (Medusa, EAGLE), which add this share to each step")
+          "they are of heads or a last layer of the model itself (Medusa, EAGLE), which add this share to each step, and "
+          "to the weights in memory")
         .at_least(0)
         .at_most(10);
     f.add("model", &DraftConfig::model,
@@ -162,6 +163,13 @@ std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineM
 }
 
 std::optional<models::MemoryNeed> draft_memory(const Scenario& scenario, const PoolConfig& pool) {
+  // Heads that add a share to a step's time do so by weights that it reads besides. Whether they keep KV entries of
+  // their own (a last layer does, Medusa's heads do not) nobody says.
+  if (const double share = pool.speculation ? pool.speculation->draft.share.value_or(0) : 0; share > 0) {
+    models::MemoryNeed heads;
+    heads.weights = share * models::memory_need(scenario.model_of(pool), pool.plan(), 1, 1).weights;
+    return heads;
+  }
   const models::ModelSpec* draft = draft_of(scenario, pool);
   if (!draft || pool.speculation->draft.device) return std::nullopt;
   return models::memory_need(*draft, pool.plan(), 1, 1);
