@@ -19,7 +19,7 @@ class ProfileStepModel final : public StepModel {
     Phase& work = phases.of(OperatorFamily::gemm);  // a profile tells no operators apart
     for (const models::PrefillChunk& chunk : batch.chunks) work.time += time_of(chunk, phases.extrapolated);
     if (batch.decodes > 0) work.time += time_of_decodes(batch, phases.extrapolated);
-    work.energy_of(EnergyComponent::compute) = power_ * work.time;
+    work.energy_of(EnergyComponent::active) = power_ * work.time;  // for as long as it lasts, whatever it computes
     return phases;
   }
 

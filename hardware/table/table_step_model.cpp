@@ -144,7 +144,7 @@ StepPhases TableStepModel::phases(const models::Batch& batch) {
   const Watts dynamic = plan_.devices() * (*device_.busy - *device_.idle);
   add_work(phases, batch);
   for (std::size_t f = 0; f < kOperatorFamilies; ++f)
-    if (phases.has(f)) phases.of(f).energy_of(EnergyComponent::compute) = dynamic * phases.at(f).time;
+    if (phases.has(f)) phases.of(f).energy_of(EnergyComponent::active) = dynamic * phases.at(f).time;
   return phases;
 }
 

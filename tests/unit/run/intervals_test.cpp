@@ -93,6 +93,33 @@ TEST_CASE("families are multiplied by the factors of the step's regime, and extr
   CHECK(sum == approx((beyond.device + beyond.host).si()));
 }
 
+// By hand: a prompt of 4,000 tokens takes 0.4 s and ten tokens 10 ms each at 500 W, 0.5 s x 500 W / 11 = 22.73 J for each
+// of 11 tokens. Times 1.1 that is 0.55 s at the same 500 W, 25.0 J.
+TEST_CASE("joules that are watts for a time follow the time: a profile draws its busy power whatever the factors") {
+  const auto scenario = scenario_of(
+      "schema: scenario/1\n"
+      "model: llama-3.1-8b\n"
+      "hardware: {devices: [{kind: profile, name: p, model: llama-3.1-8b, prompts: [{tokens: 1000, time: 0.1 s, kv: 1 "
+      "MB}, {tokens: 5000, time: 0.5 s, kv: 5 MB}], decode: {time_per_token: 10 ms, sequences: 20}, capacity: 1 TB, "
+      "kv_tokens: 1000000, idle_power: 100 W, busy_power: 500 W}]}\n"
+      "workload: {requests: 1, arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, "
+      "value: 4000}, output: {kind: fixed, value: 11}}}\n");
+  REQUIRE(scenario);
+  const auto energy_at = [&](double factor) {
+    world::Options options;
+    engine::TimeFactors factors;
+    for (auto& regimes : factors.by_family) regimes.fill(factor);
+    options.time_factors = {factors};
+    Diagnostics diagnostics;
+    const auto result = run::run_scenario(*scenario, options, diagnostics);
+    REQUIRE(result.energy);
+    return std::pair(result.energy->total_joules / 11, result.energy->mean_w);
+  };
+  CHECK(energy_at(1).first == approx(22.727).epsilon(1e-4));
+  CHECK(energy_at(1.1).first == approx(25.0).epsilon(1e-9));
+  CHECK(energy_at(1.1).second == approx(500.0).epsilon(1e-9));
+}
+
 TEST_CASE("a spread that is not known is supposed from the tag, the better the narrower") {
   double last = 0;
   for (const Tag tag : {Tag::measured, Tag::fitted, Tag::datasheet}) {
