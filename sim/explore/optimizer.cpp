@@ -17,6 +17,7 @@ namespace llmscape::explore {
 namespace {
 
 constexpr double kWorse = 1e3;            // than any scaled loss: what violates a constraint begins here
+constexpr double kFurther = 0.5;          // of the moves to a value of an ordered gene, those that go on to the next
 constexpr std::size_t kMostSteps = 4096;  // without finding anything new, before the space counts as known
 
 class Optimizer {
@@ -200,7 +201,7 @@ class Optimizer {
     }
   }
 
-  // One gene moved: to the next value, or to any other of a category.
+  // One gene moved: to a value nearby, or to any other of a category.
   std::optional<Genome> neighbour_of(const Genome& genome, std::optional<std::size_t> kept) {
     constexpr std::size_t kTries = 4;
     for (std::size_t tried = 0; tried < kTries; ++tried) {
@@ -216,9 +217,17 @@ class Optimizer {
   std::size_t moved_value(const Gene& gene, std::size_t value) {
     if (gene.values < 2) return value;
     if (gene.kind == Gene::Kind::category) return (value + 1 + random_.below(gene.values - 1)) % gene.values;
-    const std::size_t reach = gene.kind == Gene::Kind::ordered ? 1 : 1 + random_.below(1 + gene.values / 20);
+    const std::size_t reach = gene.kind == Gene::Kind::ordered ? jump(gene) : 1 + random_.below(1 + gene.values / 20);
     if (random_.chance(0.5)) return std::min(value + reach, gene.values - 1);
     return value < reach ? 0 : value - reach;
+  }
+
+  // To the next value of an ordered gene as often as beyond it: one that is no good between two that are must not wall
+  // off the second. Distances are geometric.
+  std::size_t jump(const Gene& gene) {
+    std::size_t reach = 1;
+    while (reach + 1 < gene.values && random_.chance(kFurther)) ++reach;
+    return reach;
   }
 
   const OptimizerQuery& query_;
