@@ -2,7 +2,10 @@
 #include "sim/engine/time_factors.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
+
+#include "hardware/power.hpp"
 
 namespace llmscape::engine {
 namespace {
@@ -11,8 +14,8 @@ constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
 
 class ScaledModel final : public EngineModel {
  public:
-  ScaledModel(std::unique_ptr<EngineModel> model, const TimeFactors& factors)
-      : model_(std::move(model)), factors_(factors) {}
+  ScaledModel(std::unique_ptr<EngineModel> model, const TimeFactors& factors, int devices)
+      : model_(std::move(model)), factors_(factors), headroom_(static_cast<double>(devices) * factors.headroom) {}
 
   EngineCost step(const models::Batch& batch) override {
     EngineCost cost = model_->step(batch);
@@ -31,9 +34,10 @@ class ScaledModel final : public EngineModel {
       if (device > beyond) cost.by_family[family] *= device / (device - beyond);
     lengthen_active(cost, before);
     cost.device = device;
-    cost.settle_host();
-    for (Seconds& busy : cost.busy) busy = std::min(busy, device);  // a draw may be below the time at the peak
     cost.extrapolated += beyond;
+    keep_below_limit(cost);
+    cost.settle_host();
+    for (Seconds& busy : cost.busy) busy = std::min(busy, cost.device);  // a draw may be below the time at the peak
     return cost;
   }
 
@@ -52,8 +56,21 @@ class ScaledModel final : public EngineModel {
     }
   }
 
+  // A draw lies over a price that the limit has slowed already: where it is faster at the same joules, the limit slows it
+  // again. That its lower clock would save joules is left out, as it is where the lowest clock pauses.
+  void keep_below_limit(EngineCost& cost) const {
+    if (headroom_ <= Watts() || cost.device <= Seconds()) return;
+    const Seconds least = std::accumulate(cost.energy.begin(), cost.energy.end(), Joules()) / headroom_;
+    if (least <= cost.device) return;
+    const double longer = least / cost.device;
+    for (std::size_t family = 0; family < kHost; ++family) cost.by_family[family] *= longer;
+    cost.extrapolated *= longer;
+    cost.device = least;
+  }
+
   std::unique_ptr<EngineModel> model_;
   TimeFactors factors_;
+  Watts headroom_;  // of all devices
 };
 
 }  // namespace
@@ -70,12 +87,14 @@ TimeFactors draw_factors(const hardware::Device& device, RandomStream stream) {
   for (std::size_t family = 0; family < spreads.size(); ++family)
     for (std::size_t regime = 0; regime < hardware::kRegimes; ++regime)
       factors.by_family[family][regime] = hardware::factor_at(spreads[family][regime], stream.uniform());
+  if (const auto* power = dynamic_cast<const hardware::PowerRange*>(&device))
+    factors.headroom = power->limit() - device.idle_power();
   factors.extrapolated = hardware::factor_at(hardware::spread_of(Tag::assumed).front(), stream.uniform());
   return factors;
 }
 
-std::unique_ptr<EngineModel> with_factors(std::unique_ptr<EngineModel> model, const TimeFactors& factors) {
-  return std::make_unique<ScaledModel>(std::move(model), factors);
+std::unique_ptr<EngineModel> with_factors(std::unique_ptr<EngineModel> model, const TimeFactors& factors, int devices) {
+  return std::make_unique<ScaledModel>(std::move(model), factors, devices);
 }
 
 }  // namespace llmscape::engine

@@ -13,13 +13,17 @@ struct TimeFactors {
   TimeFactors();  // all 1
   std::array<std::array<double, hardware::kRegimes>, hardware::kOperatorFamilies> by_family;
   double extrapolated = 1;  // on top, for times outside the range of the parameters
+  // Of one device, above idle: a step that would draw more for being faster lasts for its joules. 0: as much as it likes
+  Watts headroom;
 };
 
 // One factor for each family and regime, at random ranks of the device's spreads; for extrapolated times one of the
-// spread that is supposed of assumed figures.
+// spread that is supposed of assumed figures. The headroom is that of the device's limit.
 TimeFactors draw_factors(const hardware::Device& device, RandomStream stream);
 
-// The same device with each step's times multiplied: by the factors of the regime that its tokens put it in.
-std::unique_ptr<EngineModel> with_factors(std::unique_ptr<EngineModel> model, const TimeFactors& factors);
+// The same device, or as many of it as a replica has, with each step's times multiplied: by the factors of the regime
+// that its tokens put it in. Prices that a power limit has slowed already are multiplied like others.
+std::unique_ptr<EngineModel> with_factors(std::unique_ptr<EngineModel> model, const TimeFactors& factors,
+                                          int devices = 1);
 
 }  // namespace llmscape::engine

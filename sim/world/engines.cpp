@@ -181,7 +181,12 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.adapters = scenario::adapters_of(scenario_, config, device, streams);
   auto steps = overrides_.watched(bind(config, device), config, group);
   steps = scenario::with_drafts(std::move(steps), scenario_, config, device);
-  if (!options_.time_factors.empty()) steps = engine::with_factors(std::move(steps), options_.time_factors.at(group));
+  if (!options_.time_factors.empty()) {
+    engine::TimeFactors factors = options_.time_factors.at(group);
+    // Joules of users' devices are among the step's.
+    if (config.speculation && config.speculation->draft.device) factors.headroom = Watts();
+    steps = engine::with_factors(std::move(steps), factors, config.plan().devices());
+  }
   replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, recorder);
   add_process(config, exchange);
   if (replica.turns)
