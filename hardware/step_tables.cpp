@@ -91,24 +91,28 @@ const PartCost& StepTables::ranked_part(std::int64_t chunk_tokens, std::int64_t 
   const std::int64_t prompt_ends = ends_matter_ ? batch.prompt_ends() : 0;
   const std::vector<double> unrelated = models::unrelated_tokens(model_, coverage_, batch.chunks);
   const double texts = ranks.alike() && !unrelated.empty() ? unrelated.front() : texts_matter_ ? ranks.unrelated : 0;
-  const RankKey key{chunk_tokens,   decode_tokens, prompt_ends, ranks.chunks,
-                    ranks.decodes, ranks.most,    std::bit_cast<std::int64_t>(texts)};
+  const RankKey key{chunk_tokens,
+                    decode_tokens,
+                    prompt_ends,
+                    ranks.chunks,
+                    ranks.decodes,
+                    ranks.most,
+                    std::bit_cast<std::int64_t>(texts)};
   const auto found = ranked_.find(key);
   if (found != ranked_.end()) return found->second;
   if (ranked_.size() >= kMostRanked) ranked_.clear();
   return ranked_
-      .emplace(key,
-               price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends, ranks, {},
-                                         unrelated)))
+      .emplace(key, price_(models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, prompt_ends, ranks,
+                                              {}, unrelated)))
       .first->second;
 }
 
 std::vector<models::Operator> StepTables::operators(const models::Batch& batch, std::int64_t chunk_tokens,
                                                     std::int64_t decode_tokens) const {
   const std::vector<std::int64_t> thinned = models::thinned_tokens(thinnings_, batch.chunks);
-  std::vector<models::Operator> all = models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_,
-                                                         batch.prompt_ends(), batch.ranks, thinned,
-                                                         models::unrelated_tokens(model_, coverage_, batch.chunks));
+  std::vector<models::Operator> all =
+      models::token_work(model_, plan_, chunk_tokens, decode_tokens, coverage_, batch.prompt_ends(), batch.ranks,
+                         thinned, models::unrelated_tokens(model_, coverage_, batch.chunks));
   const auto add = [&all](const std::vector<models::Operator>& more) {
     all.insert(all.end(), more.begin(), more.end());
   };

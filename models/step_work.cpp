@@ -39,7 +39,8 @@ std::vector<std::int64_t> thinned_tokens(std::span<const PassingTokens> thinning
 std::vector<double> unrelated_tokens(const ModelSpec& model, const ExpertCoverage& coverage,
                                      std::span<const PrefillChunk> chunks) {
   const auto is_routed = [](const LayerGroup& group) { return group.feed_forward.routed(); };
-  if (chunks.size() < 2 || coverage.law != ExpertCoverage::Law::related || std::ranges::none_of(model.groups, is_routed))
+  if (chunks.size() < 2 || coverage.law != ExpertCoverage::Law::related ||
+      std::ranges::none_of(model.groups, is_routed))
     return {};
   const std::vector<PassingTokens> laws = thinnings(model);
   std::vector<double> all(1 + laws.size());

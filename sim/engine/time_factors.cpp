@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/engine/time_factors.hpp"
 
+#include "hardware/power.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
-
-#include "hardware/power.hpp"
 
 namespace llmscape::engine {
 namespace {
@@ -56,8 +56,8 @@ class ScaledModel final : public EngineModel {
     }
   }
 
-  // A draw lies over a price that the limit has slowed already: where it is faster at the same joules, the limit slows it
-  // again. That its lower clock would save joules is left out, as it is where the lowest clock pauses.
+  // A draw lies over a price that the limit has slowed already: where it is faster at the same joules, the limit slows
+  // it again. That its lower clock would save joules is left out, as it is where the lowest clock pauses.
   void keep_below_limit(EngineCost& cost) const {
     if (headroom_ <= Watts() || cost.device <= Seconds()) return;
     const Seconds least = std::accumulate(cost.energy.begin(), cost.energy.end(), Joules()) / headroom_;

@@ -13,7 +13,7 @@ struct TimeFactors {
   TimeFactors();  // all 1
   std::array<std::array<double, hardware::kRegimes>, hardware::kOperatorFamilies> by_family;
   double extrapolated = 1;  // on top, for times outside the range of the parameters
-  // Of one device, above idle: a step that would draw more for being faster lasts for its joules. 0: as much as it likes
+  // Of one device, above idle: a step that would draw more for being faster lasts for its joules. 0: there is no limit.
   Watts headroom;
 };
 

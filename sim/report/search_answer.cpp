@@ -36,8 +36,8 @@ std::string shown(const Limit& limit, double value) {
   return column && column->metric->unit == "s" ? duration(value) : amount(value);
 }
 
-// "182 ms", or "182 ms (176 ms to 188 ms in the mean of 3 runs)". The interval of a mean knows nothing of what it is of:
-// no metric is below 0.
+// "182 ms", or "182 ms (176 ms to 188 ms in the mean of 3 runs)". The interval of a mean knows nothing of what it is
+// of: no metric is below 0.
 std::string measured(const Limit& limit, const std::optional<Estimate>& side, std::size_t runs) {
   if (!side) return "none";
   if (runs < 2) return shown(limit, side->value);

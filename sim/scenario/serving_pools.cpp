@@ -50,11 +50,10 @@ void check_memory(const Scenario& scenario, const PoolConfig& serving, const har
             gigabytes(device.memory()), gigabytes(pool.missing)),
         remedy(pool));
   } else if (beside_draft(pool.tokens, scenario, serving) < serving.block_size) {
-    diagnostics.error(
-        where, fmt::format("{} no memory for KV entries beside {} on '{}'",
-                           serving.speculation->draft.model ? "the model that makes drafts leaves"
-                                                            : "the heads that make drafts leave",
-                           model, device.name));
+    diagnostics.error(where, fmt::format("{} no memory for KV entries beside {} on '{}'",
+                                         serving.speculation->draft.model ? "the model that makes drafts leaves"
+                                                                          : "the heads that make drafts leave",
+                                         model, device.name));
   } else if (kv_tokens(scenario, serving, device) < serving.block_size) {
     diagnostics.error(where,
                       fmt::format("{} models that take turns on '{}', {} of them resident, leave no memory for the KV "

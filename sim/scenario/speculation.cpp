@@ -28,8 +28,8 @@ const Fields<DraftConfig>& draft_fields() {
     Fields<DraftConfig> f("draft",
                           "where drafts come from; without a key they are looked up in the prompt, for nothing");
     f.add("share", &DraftConfig::share,
-          "they are of heads or a last layer of the model itself (Medusa, EAGLE), which add this share to each step, and "
-          "to the weights in memory")
+          "they are of heads or a last layer of the model itself (Medusa, EAGLE), which add this share to each step, "
+          "and to the weights in memory")
         .at_least(0)
         .at_most(10);
     f.add("model", &DraftConfig::model,

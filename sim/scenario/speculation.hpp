@@ -46,8 +46,8 @@ std::vector<std::string> draft_problems(const Scenario& scenario, const PoolConf
 // The steps of a replica, with what its drafts add to them.
 std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineModel> steps, const Scenario& scenario,
                                                  const PoolConfig& pool, const hardware::Device& device);
-// Weights and KV entries of a draft model, or weights of draft heads, in the memory of the pool's devices; nothing: there
-// are none.
+// Weights and KV entries of a draft model, or weights of draft heads, in the memory of the pool's devices; nothing:
+// there are none.
 std::optional<models::MemoryNeed> draft_memory(const Scenario& scenario, const PoolConfig& pool);
 // KV tokens that are left of `tokens` of the pool's model when what makes drafts is kept in the same memory.
 std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool);

@@ -123,7 +123,7 @@ TEST_CASE("a decode step is its layers, each entry as often as it is called, wit
   CHECK(family(cost, OperatorFamily::decode_attention) == approx(2 * 20));  // 2 sequences over 16 tokens
   CHECK(cost.device.si() == approx(88 * kMicrosecond));
   const auto drawn = static_cast<std::size_t>(EnergyComponent::active);  // whatever is computed
-  CHECK(cost.energy[drawn].si() == approx(88 * kMicrosecond * 100));  // busy less idle
+  CHECK(cost.energy[drawn].si() == approx(88 * kMicrosecond * 100));     // busy less idle
   CHECK(cost.sync == Seconds());
   CHECK(model->range_warnings().empty());
 }

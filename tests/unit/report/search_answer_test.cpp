@@ -44,16 +44,17 @@ std::string text_of(const SearchQuery& query, std::vector<TriedValue> values) {
 
 }  // namespace
 
-// Of two runs of 162.6 and 519.4 ms the mean is 341 ms and Student's t of one degree of freedom 12.71: 341 ms -+ 12.71 x
-// 178.4 ms = -1.93 to 2.61 s.
+// Of two runs of 162.6 and 519.4 ms the mean is 341 ms and Student's t of one degree of freedom 12.71: 341 ms -+ 12.71
+// x 178.4 ms = -1.93 to 2.61 s.
 TEST_CASE("an interval of a mean is cut at 0 where it is of a metric, and left as it is where it is of a difference") {
   const Estimate wide = mean_of({0.1626, 0.5194});
   REQUIRE(wide.low < -1.9);
-  CHECK(says_in(text_of(query_of("workload.arrivals.users", "ttft.p99 <= 150 ms"), {tried(4, wide, 2, Standing::failed)}),
-            "341 ms (0 s to 2.61 s, mean of 2 runs)"));
+  CHECK(
+      says_in(text_of(query_of("workload.arrivals.users", "ttft.p99 <= 150 ms"), {tried(4, wide, 2, Standing::failed)}),
+              "341 ms (0 s to 2.61 s, mean of 2 runs)"));
   CHECK(says_in(text_of(query_of("workload.arrivals.users", "e2e.p99 - ttft.p99 <= 0.1 s"),
-                    {tried(4, wide, 2, Standing::failed)}),
-            "0.341 (-1.93 to 2.61, mean of 2 runs)"));
+                        {tried(4, wide, 2, Standing::failed)}),
+                "0.341 (-1.93 to 2.61, mean of 2 runs)"));
 }
 
 TEST_CASE("a search that went away from what would keep its limit says so, and which way to ask") {
@@ -61,13 +62,15 @@ TEST_CASE("a search that went away from what would keep its limit says so, and w
   SearchQuery query = query_of("workload.arrivals.users", "output_tokens_per_s >= 1000 /s");
   const std::string more = text_of(query, {at(4, 515), at(2, 260), at(1, 131)});
   CHECK(says_in(more, "No value of workload.arrivals.users that was tried meets output_tokens_per_s >= 1000 /s\n"));
-  CHECK(says_in(more, "output_tokens_per_s is 131 at 1 and 515 at 4: more of workload.arrivals.users helps it, and --min\n"
-                  "workload.arrivals.users finds the smallest value that meets it\n"));
+  CHECK(says_in(more,
+                "output_tokens_per_s is 131 at 1 and 515 at 4: more of workload.arrivals.users helps it, and --min\n"
+                "workload.arrivals.users finds the smallest value that meets it\n"));
   // Where the last value comes nearer than the first, or one meets the limit, there is nothing to say.
   CHECK_FALSE(says_in(text_of(query, {at(4, 131), at(1, 515)}), "helps"));
   CHECK_FALSE(says_in(text_of(query, {tried(8, {1029, 1029, 1029}, 1, Standing::met), at(4, 515)}), "helps"));
   query.space.largest = false;
   query.question.limits = query_of("", "ttft.p99 <= 1 ms").question.limits;
   const std::string less = text_of(query, {at(1, 0.02), at(64, 0.9)});
-  CHECK(says_in(less, "ttft.p99 is 900 ms at 64 and 20.0 ms at 1: less of workload.arrivals.users helps it, and --max\n"));
+  CHECK(says_in(less,
+                "ttft.p99 is 900 ms at 64 and 20.0 ms at 1: less of workload.arrivals.users helps it, and --max\n"));
 }

@@ -93,8 +93,9 @@ TEST_CASE("families are multiplied by the factors of the step's regime, and extr
   CHECK(sum == approx((beyond.device + beyond.host).si()));
 }
 
-// 1,500 J in 10 s are 150 W. Half the time leaves 500 J of `active` and 500 J of work, 1,000 J in 5 s: of two devices with
-// 80 W above idle each that lasts 1,000 / 160 = 6.25 s, all families alike. With 100 W each it is within the limit.
+// 1,500 J in 10 s are 150 W. Half the time leaves 500 J of `active` and 500 J of work, 1,000 J in 5 s: of two devices
+// with 80 W above idle each that lasts 1,000 / 160 = 6.25 s, all families alike. With 100 W each it is within the
+// limit.
 TEST_CASE("a draw that is faster lasts for its joules where it would draw more than the limit") {
   engine::TimeFactors factors;
   for (auto& regimes : factors.by_family) regimes.fill(0.5);
@@ -123,8 +124,8 @@ TEST_CASE("no draw of a device with a power limit draws more than that") {
   CHECK(power->high > 390);
 }
 
-// By hand: a prompt of 4,000 tokens takes 0.4 s and ten tokens 10 ms each at 500 W, 0.5 s x 500 W / 11 = 22.73 J for each
-// of 11 tokens. Times 1.1 that is 0.55 s at the same 500 W, 25.0 J.
+// By hand: a prompt of 4,000 tokens takes 0.4 s and ten tokens 10 ms each at 500 W, 0.5 s x 500 W / 11 = 22.73 J for
+// each of 11 tokens. Times 1.1 that is 0.55 s at the same 500 W, 25.0 J.
 TEST_CASE("joules that are watts for a time follow the time: a profile draws its busy power whatever the factors") {
   const auto scenario = scenario_of(
       "schema: scenario/1\n"

@@ -72,7 +72,8 @@ TEST_CASE("a draft model on the same devices takes weights and KV entries from t
   };
   const double plain = blocks("");
   // 0.05 of 8.030e9 parameters of 2 bytes: 803 MB, of blocks of 16 x 131,072 B 382.9.
-  CHECK(blocks(speculate(", draft: {share: 0.05}")) == approx(plain - 0.05 * 2 * 8.0303e9 / (16 * 131072)).epsilon(3e-5));
+  CHECK(blocks(speculate(", draft: {share: 0.05}")) ==
+        approx(plain - 0.05 * 2 * 8.0303e9 / (16 * 131072)).epsilon(3e-5));
   CHECK(blocks(speculate(", draft: {share: 0}")) == plain);
   // 1.24e9 parameters of 2 bytes; 32 KiB of KV a token beside 128 KiB.
   const double weights = 2 * 1.2358e9, tokens = (plain * 16 * 131072 - weights) / (131072 + 32768);
