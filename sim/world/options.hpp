@@ -20,7 +20,7 @@ class Watcher {
   virtual void on_availability(int /*replica*/, serving::Availability /*availability*/, Seconds /*at*/) {}
   virtual void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens,
                        std::int64_t waiting, std::int64_t kv_blocks_used) = 0;
-  // Whether on_step() has to be called. Where nobody hears, steps of decodes are taken together.
+  // Whether on_step() has to be called.
   [[nodiscard]] virtual bool hears_steps() const { return true; }
   // Once for each group of devices, at the end.
   virtual void on_power(const std::string& /*group*/, const metrics::PowerSeries& /*power*/) {}

@@ -182,6 +182,7 @@ class Replica {
   [[nodiscard]] Seconds duration_of_own() const;
   void commit_ahead(Seconds until, bool inclusive);
   std::size_t commit_evenly(std::size_t most);
+  void tell_evenly(std::size_t count);
   [[nodiscard]] std::size_t standing(Seconds until, bool inclusive) const;
   // What is planned ahead stands as far as it comes before what happens at `at`.
   void commit_before(Seconds at) { commit_ahead(at, outcomes_.settled(at)); }

@@ -108,15 +108,13 @@ void Replica::commit_ahead(Seconds until, bool inclusive) {
 }
 
 // Of the first `most` steps planned ahead those in which nothing but the contexts changes, all at once: the same as one
-// by one. Returns how many; 0 where somebody has to be told of each.
+// by one. Returns how many; 0 where each has to be looked at.
 std::size_t Replica::commit_evenly(std::size_t most) {
   const Ring<RunStep>& steps = ahead_.of_run();
   DecodeSet& decoding = state_.decoding;
   const auto count = static_cast<std::size_t>(
       std::min({static_cast<std::int64_t>(most), static_cast<std::int64_t>(steps.size()), decoding.even_steps()}));
-  if (count < 2 || reports_ || !state_.kv.stores().empty() || listener_.hears_steps() ||
-      decoding.accepted() != accepted_)
-    return 0;
+  if (count < 2 || reports_ || !state_.kv.stores().empty() || decoding.accepted() != accepted_) return 0;
   for (std::size_t i = 0; i < count; ++i)
     if (!(steps[i].end >= (i > 0 ? steps[i - 1].end : scheduler_->last_end()))) return 0;  // INV-2 is broken
   const auto taken = static_cast<std::int64_t>(count);
@@ -130,6 +128,7 @@ std::size_t Replica::commit_evenly(std::size_t most) {
   // Blocks are taken and none given back: if one of these steps is the largest yet, the last of them is.
   if (memory_.may_be_largest(alike.last.tokens, alike.last.tokens, alike.last.kv_blocks)) return 0;
 
+  if (listener_.hears_steps()) tell_evenly(count);
   if (blocks > 0) state_.kv.pool.take_for_decodes(blocks);
   decoding.advance_evenly(taken);
   state_.counts.answers += taken * alike.decodes;
@@ -148,6 +147,19 @@ std::size_t Replica::commit_evenly(std::size_t most) {
   scheduler_->planned_until(steps_.back().end);
   ahead_.pop_front(count);
   return count;
+}
+
+// Of each of the first `count` steps that are planned ahead, before their blocks are taken.
+void Replica::tell_evenly(std::size_t count) {
+  const auto waiting = static_cast<std::int64_t>(state_.waiting.size() + state_.kv.offload.fetching());
+  std::int64_t blocks = state_.kv.pool.used();
+  Seconds start = scheduler_->last_end();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Seconds end = ahead_.end(i);
+    blocks += state_.kv.blocks_for_decodes(state_.decoding, static_cast<std::int64_t>(i));
+    listener_.on_step(start, end, state_.decoding.size(), 0, waiting, blocks);
+    start = end;
+  }
 }
 
 }  // namespace llmscape::serving
