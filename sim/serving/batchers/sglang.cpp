@@ -22,8 +22,10 @@ class SgLangBatcher : public Batcher {
     std::int64_t budget = prompt_tokens(state);
     continue_prompt(state, budget, plan);
     admit(state, now, budget, plan);
-    plan.steady = state.only_decodes();
-    if (!plan.chunks.empty()) return;
+    if (!plan.chunks.empty()) {
+      plan.steady = state.only_decodes();
+      return;
+    }
     const std::int64_t preempted = state.counts.preemptions;
     while (!state.decodes_fit())
       if (!state.preempt_last(now)) return;

@@ -13,8 +13,10 @@ class VllmV0Batcher : public Batcher {
 
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
     admit_prompts(state, now, plan);
-    plan.steady = state.only_decodes();
-    if (!plan.chunks.empty()) return;
+    if (!plan.chunks.empty()) {
+      plan.steady = state.only_decodes();
+      return;
+    }
     const std::int64_t preempted = state.counts.preemptions;
     while (!state.decodes_fit())
       if (!state.preempt_last(now)) return;

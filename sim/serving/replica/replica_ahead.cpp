@@ -14,7 +14,7 @@ constexpr std::int64_t kFurthestReach = 32;  // steps
 
 // The gateway's next message may be for another replica, and a report may lead to none: steps beyond either are priced,
 // twice as many after each time that all of them stood, three quarters, down to none, after one was taken back: a
-// waking costs as much as some eight prices.
+// waking costs as much as some eight prices (75 lines that are in no cache, and 3,000 instructions, for 1,000 each).
 void Replica::Reach::widen() {
   if (std::exchange(reached, false)) steps = std::clamp<std::int64_t>(2 * steps, 1, kFurthestReach);
 }
