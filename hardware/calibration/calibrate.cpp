@@ -47,7 +47,9 @@ Calibration calibrate_gpu(const traces::KernelTables& tables, const Gpu& base, Y
 }
 
 void report_nothing_to_fit(Diagnostics& diagnostics) {
-  diagnostics.error({}, fmt::format("nothing to fit: no family has {} rows of the wanted kind", kFewestFittedRows));
+  diagnostics.error(
+      {}, fmt::format("nothing to fit: no family has {} rows of the wanted kind that count (docs/calibration.md)",
+                      kFewestFittedRows));
 }
 
 std::optional<Calibration> calibrate_cpu(const traces::KernelTables& tables, YamlNode base,

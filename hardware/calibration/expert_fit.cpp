@@ -74,11 +74,15 @@ double weight_bytes(const models::GroupedGemm& g) {
   return g.experts_touched * static_cast<double>(g.n * g.k) * g.weights.bytes_with_scales();
 }
 
+// Its FLOPs at the peak.
+double compute_seconds(const Chip& chip, const models::GroupedGemm& g) {
+  return 2 * static_cast<double>(g.rows) * static_cast<double>(g.n * g.k) / chip.peak(g.weights, g.activations).si();
+}
 // Its reads and writes at the memory's rate, then its FLOPs at the peak.
 double seconds_at_peaks(const Chip& chip, const models::GroupedGemm& g) {
   const double rows = static_cast<double>(g.rows), n = static_cast<double>(g.n), k = static_cast<double>(g.k);
   const double bytes = weight_bytes(g) + rows * (n + k) * g.activations.bytes;
-  return bytes / chip.hbm_bandwidth.value.si() + 2 * rows * n * k / chip.peak(g.weights, g.activations).si();
+  return bytes / chip.hbm_bandwidth.value.si() + compute_seconds(chip, g);
 }
 
 using Model = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
@@ -87,9 +91,8 @@ Model model_of(const traces::GroupedGemmCase& r) { return {r.n, r.k, 0, 0}; }
 
 // Faster than the weights of its experts can be read, were there three matrices, with rows for all of them.
 bool too_fast(const Chip& chip, const TimedExpertLayer& r) {
-  const ExpertLayerWork work = expert_layer_work(r);
-  const double bytes = weight_bytes(work.up) + weight_bytes(work.down);
-  return work.up.rows >= kRowsForAll * r.experts && bytes > chip.l2.value.si() &&
+  const double bytes = least_work(chip, r).weight_bytes;
+  return expert_layer_work(r).up.rows >= kRowsForAll * r.experts && bytes > chip.l2.value.si() &&
          bytes > r.time.si() * chip.hbm_bandwidth.value.si();
 }
 
@@ -166,6 +169,16 @@ ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
   work.down.n = layer.hidden;
   work.down.k = width;
   return work;
+}
+
+LeastWork least_work(const Chip& chip, const ExpertLayerCase& layer) {
+  const ExpertLayerWork work = expert_layer_work(layer);
+  LeastWork least;
+  for (const models::GroupedGemm& g : {work.up, work.down}) {
+    least.weight_bytes += weight_bytes(g);
+    least.compute_seconds += compute_seconds(chip, g);
+  }
+  return least;
 }
 
 std::vector<TimedExpertLayer> gated_layers(const Chip& chip, std::span<const TimedExpertLayer> records,

@@ -24,6 +24,9 @@ struct ExpertLayerWork {
 // std::invalid_argument for a format or routing that is not known.
 ExpertLayerWork expert_layer_work(const traces::ExpertLayerCase& layer);
 
+// The weights are all three matrices of the experts that the layer touches. Throws as expert_layer_work() does.
+LeastWork least_work(const Chip& chip, const traces::ExpertLayerCase& layer);
+
 // The same of grouped GEMMs by themselves, whose rows lie evenly on the experts. Throws std::invalid_argument for a
 // format that is not known.
 models::GroupedGemm grouped_gemm_work(const traces::GroupedGemmCase& gemm);

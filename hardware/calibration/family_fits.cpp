@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/calibration/family_fits.hpp"
 
+#include "hardware/calibration/cached_rows.hpp"
 #include "hardware/calibration/correction_rows.hpp"
 #include "hardware/calibration/decode_attention_fit.hpp"
 #include "hardware/calibration/errors.hpp"
@@ -147,12 +148,14 @@ std::pair<std::vector<traces::TimedGemm>, std::string> FamilyFits::product_rows(
   std::vector<traces::TimedGemm> own, kept;
   const std::vector<traces::TimedGemm> all = in_range(tables_.gemm, format, {});
   std::ranges::copy_if(all, std::back_inserter(own), [&](const auto& r) { return r.engine == engine_; });
-  const auto fastest = std::ranges::min_element(own, {}, &traces::TimedGemm::time);
-  if (own.empty() || engine_.empty() || fastest->time < kLaunchBound) return {sample(own), ""};
-  const Seconds floor = fastest->time;
+  if (own.empty()) return {};
+  const Seconds floor = std::ranges::min_element(own, {}, &traces::TimedGemm::time)->time;
+  const std::string cached =
+      without_cached_weights(gpu, own, [this](const traces::TimedGemm& r) { return least_work(gpu, r); });
+  if (engine_.empty() || floor < kLaunchBound) return {sample(own), cached};
   std::ranges::copy_if(own, std::back_inserter(kept), [&](const auto& r) { return r.time > kAboveFloor * floor; });
-  std::string note =
-      fmt::format(", {} of {} rows above three times a floor of {:.0f} us", kept.size(), own.size(), 1e6 * floor.si());
+  std::string note = cached + fmt::format(", {} of {} rows above three times a floor of {:.0f} us", kept.size(),
+                                          own.size(), 1e6 * floor.si());
   kept = sample(kept);
   for (const SameLibrary& same : kSameLibrary) {
     if (same.engine != engine_ || same.format != format) continue;
@@ -196,13 +199,15 @@ std::pair<std::vector<traces::TimedExpertLayer>, std::string> FamilyFits::expert
   const bool own_rows = std::ranges::find(kOwnRowsAlone, engine_) != kOwnRowsAlone.end();
   std::vector<traces::TimedExpertLayer> kept =
       gated_layers(gpu, own, format, own_rows ? Ranks::any : Ranks::with_all_experts);
+  std::string note =
+      without_cached_weights(gpu, kept, [this](const traces::TimedExpertLayer& r) { return least_work(gpu, r); });
   const bool untuned = std::ranges::any_of(kPartlyUntuned, [&](const PartlyUntuned& some) {
     return some.engine == engine_ && some.format == format && tables_.device.find(some.device) != std::string::npos;
   });
-  if (!untuned) return {sample(kept), ""};
+  if (!untuned) return {sample(kept), std::move(note)};
   const std::size_t all = kept.size();
   kept = tuned_layers(gpu, gpu.elementwise, kept);
-  std::string note = fmt::format(", without {} of {} that ran untuned", all - kept.size(), all);
+  note += fmt::format(", without {} of {} that ran untuned", all - kept.size(), all);
   return {sample(kept), std::move(note)};
 }
 

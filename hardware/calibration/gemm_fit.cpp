@@ -48,6 +48,12 @@ GemmParameters parameters_of(const GemmPrior& prior, std::span<const double> fre
   return p;
 }
 
+models::Format format_of(const TimedGemm& record) {
+  const auto format = models::format_named(record.format);
+  if (!format) throw std::invalid_argument("no number format '" + record.format + "'");
+  return *format;
+}
+
 // What the records timed.
 std::vector<QuantisedGemm> products(const Chip& chip, const ElementwiseParameters& elementwise,
                                     std::span<const TimedGemm> records) {
@@ -85,15 +91,21 @@ std::vector<TimedGemm> in_range(std::span<const TimedGemm> records, std::string_
   return kept;
 }
 
+LeastWork least_work(const Chip& chip, const TimedGemm& r) {
+  const models::Format format = format_of(r);
+  const double weights = static_cast<double>(r.n) * static_cast<double>(r.k);
+  return {weights * format.bytes_with_scales(),
+          2 * static_cast<double>(r.m) * weights / chip.peak(format, format).si()};
+}
+
 QuantisedGemm product_of(const Chip& chip, const ElementwiseParameters& elementwise, const TimedGemm& r) {
-  const auto format = models::format_named(r.format);
-  if (!format) throw std::invalid_argument("no number format '" + r.format + "'");
-  const double bytes = models::quantised_bytes(r.m, r.k, *format);
+  const models::Format format = format_of(r);
+  const double bytes = models::quantised_bytes(r.m, r.k, format);
   const models::Elementwise quantise{models::Elementwise::Kind::quantise, bytes};
-  QuantisedGemm product{{r.m, r.n, r.k, *format, *format}};
+  QuantisedGemm product{{r.m, r.n, r.k, format, format}};
   if (r.engine.empty()) return product;
   if (bytes <= 0) return product;
-  const bool finds_scales = elementwise.scales && format->group == 0;
+  const bool finds_scales = elementwise.scales && format.group == 0;
   product.quantisation = (finds_scales ? scales_cost(chip, *elementwise.scales, r.m, r.k, bytes)
                                        : elementwise_cost(chip, elementwise, quantise))
                              .time.si();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "hardware/calibration/cached_rows.hpp"
 #include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/report.hpp"
 #include "hardware/gpu/elementwise.hpp"
@@ -31,6 +32,9 @@ struct GemmRange {
 // The records of one format inside the range.
 std::vector<traces::TimedGemm> in_range(std::span<const traces::TimedGemm> records, std::string_view format,
                                         const GemmRange& range);
+
+// Scales of weights are among their bytes. Throws std::invalid_argument for a format that is not known.
+LeastWork least_work(const Chip& chip, const traces::TimedGemm& record);
 
 struct GemmCalibration {
   GemmParameters parameters;  // tagged as fitted; `most_rows` and `least_width` as the records have them

@@ -67,7 +67,8 @@ TEST_CASE("families with rows are fitted, the others keep what the base says") {
   CHECK(after->gemm.launch.si() == approx(3e-6).epsilon(0.1));
   CHECK(after->gemm.tag == Tag::fitted);
   CHECK(after->gemm.source.starts_with("a test on a test device, records.csv: bf16, 200 rows"));
-  CHECK(after->gemm.source.find("unseen shapes MAPE 1.") != std::string::npos);
+  CHECK(after->gemm.source.find("unseen shapes MAPE ") != std::string::npos);
+  CHECK(calibration->reports[0].held_out.mean < 0.022);  // 1.6 % are the noise alone
   CHECK(after->gemm.residuals.small.size() == 11);
   CHECK(after->decode_attention.source == before->decode_attention.source);
   CHECK(after->hbm_bandwidth.value == before->hbm_bandwidth.value);

@@ -57,8 +57,8 @@ TEST_CASE("kernels are scored by engine, family and format, with the parameters 
   const Gpu gpu = catalog_gpu("h200");
   traces::KernelTables tables;
   for (std::int64_t m = 1; m <= 64; ++m) {
-    tables.gemm.push_back({{m, 4096, 4096, "bf16"}, Seconds(1e-6 * static_cast<double>(m)), "vllm"});
-    tables.gemm.push_back({{m, 4096, 4096, "fp8"}, Seconds(1e-6 * static_cast<double>(m)), "sglang"});
+    tables.gemm.push_back({{m, 4096, 4096, "bf16"}, Seconds(1e-5 + 1e-6 * static_cast<double>(m)), "vllm"});
+    tables.gemm.push_back({{m, 4096, 4096, "fp8"}, Seconds(1e-5 + 1e-6 * static_cast<double>(m)), "sglang"});
   }
   const auto reports = score_kernels(tables, gpu, 1500);
   REQUIRE(reports.size() == 2);

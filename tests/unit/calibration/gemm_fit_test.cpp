@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
 
 using llmscape::testing::approx;
 
@@ -67,6 +70,30 @@ std::vector<traces::TimedGemm> synthetic(int count, std::uint64_t seed) {
 }
 
 double off(double fitted, double true_value) { return std::abs(fitted / true_value - 1); }
+
+// By hand, an L40S: 4,096 x 2,048 weights in 16 bits are 16.8 MB, 19.4 us at 864 GB/s, 5.2 Mflop a row; 512 x 512 are
+// 0.6 us beside a launch of 3.5.
+TEST_CASE("products whose weights may have been in L2 are left out, but for those that hardly wait for them") {
+  Chip l40s = chip(362e12, 0.864e12, 142);
+  l40s.l2.value = Bytes(96e6);
+  const auto row = [](std::int64_t m, std::int64_t n, std::int64_t k, double microseconds) {
+    return traces::TimedGemm{{m, n, k, "bf16"}, Seconds(1e-6 * microseconds)};
+  };
+  const traces::TimedGemm impossible = row(1, 4096, 2048, 8), beside_it = row(64, 4096, 2048, 25),
+                          smaller = row(1, 2048, 1024, 6), computes = row(4096, 4096, 2048, 260),
+                          launch_bound = row(1, 512, 512, 3.5), larger = row(1, 8192, 8192, 190);
+  const auto without = [&](std::vector<traces::TimedGemm> rows) {
+    const std::string said =
+        without_cached_weights(l40s, rows, [&](const traces::TimedGemm& r) { return least_work(l40s, r); });
+    return std::pair{rows.size(), said};
+  };
+  CHECK(without({impossible, beside_it, smaller, computes, launch_bound, larger}) ==
+        std::pair{std::size_t{3},
+                  std::string(", without 3 that wait for weights of up to 17 MB, which may have been in L2")});
+  CHECK(without({beside_it, smaller, computes, launch_bound, larger}) == std::pair{std::size_t{5}, std::string()});
+  // Faster than memory, but of more weights than L2 holds: a fault of the table, not of the cache.
+  CHECK(without({beside_it, row(1, 8192, 8192, 100)}).second.empty());
+}
 
 TEST_CASE("320 GEMMs with 3 % noise give efficiencies and launch back within 3 %, and intervals that hold") {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {

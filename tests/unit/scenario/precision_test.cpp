@@ -197,7 +197,7 @@ TEST_CASE("does a result call a kernel fitted that nobody has timed?") {
   };
   CHECK(says("W4A16"));
   CHECK(says("was not timed"));
-  const auto kv = run_on_event_queue(*scenario_of(prompt_on("l40s", "preset: llama-3.1-8b, kv: fp8")));
+  const auto kv = run_on_event_queue(*scenario_of(prompt_on("l4", "preset: llama-3.1-8b, kv: fp8")));
   CHECK(std::ranges::any_of(kv.warnings, [](const auto& text) { return holds(text, "KV in fp8"); }));
 }
 
