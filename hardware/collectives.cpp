@@ -55,6 +55,17 @@ Seconds ring_time(const models::Collective& c, Seconds latency, BytesPerSecond b
   return ring_hops(c) * latency + moved(c) / bandwidth;
 }
 
+// What one device reaches in a ring of more ranks than were measured: the links' figure, but no more than the widest
+// ring of its kind, whose slowest link a larger one crosses too.
+BytesPerSecond beyond_rows(const Links& links, const models::Collective& c) {
+  const CollectiveFit* widest = nullptr;
+  for (const CollectiveFit& fit : links.collectives)
+    if (takes(fit, c.kind, c.bytes) &&
+        (!widest || fit.ranks > widest->ranks || (fit.ranks == widest->ranks && fit.bandwidth > widest->bandwidth)))
+      widest = &fit;
+  return widest ? std::min<BytesPerSecond>(*links.bandwidth, widest->bandwidth) : *links.bandwidth;
+}
+
 // What of `c` is done by the `inside` ranks of each domain, one collective after another.
 std::vector<models::Collective> inner_parts(const models::Collective& c, int inside) {
   switch (c.kind) {
@@ -104,7 +115,7 @@ Seconds collective_time(const Links& links, const models::Collective& c) {
   }
   const Bytes x = moved(c);
   const auto [kind, ranks] = rows_for(links, c);
-  if (ranks == 0) return ring_time(c, *links.latency, *links.bandwidth);
+  if (ranks == 0) return ring_time(c, *links.latency, beyond_rows(links, c));
   Seconds best(std::numeric_limits<double>::infinity());
   for (const CollectiveFit& fit : links.collectives)
     if (takes(fit, kind, c.bytes) && fit.ranks == ranks) {

@@ -47,9 +47,10 @@ Bytes moved(const models::Collective&);
 
 // The fastest software that was measured for this kind, size and number of ranks; failing that, for the next number of
 // ranks, or for an all-reduce if that was measured nearer; beyond the table a ring over the links: hops x latency + x /
-// bandwidth. 0 for one rank. Where the ranks lie in several domains and no row is of so many, each step is taken inside
-// the domains first and then, on a share of the tensor for each device inside, as a ring between them: an all-reduce is
-// a reduce-scatter inside, an all-reduce between and an all-gather inside.
+// bandwidth, which is no more than the widest measured ring of the kind had. 0 for one rank. Where the ranks lie in
+// several domains and no row is of so many, each step is taken inside the domains first and then, on a share of the
+// tensor for each device inside, as a ring between them: an all-reduce is a reduce-scatter inside, an all-reduce
+// between and an all-gather inside.
 Seconds collective_time(const Links&, const models::Collective&);
 // What of it crosses from domain to domain, for one device of each: a collective over the domains, priced as bytes over
 // the outer bandwidth and hops of the outer latency. Nothing where all of it stays inside one, or was measured as one.

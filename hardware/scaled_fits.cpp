@@ -252,9 +252,37 @@ void carry_groups(YamlNode& device, const YamlNode& reference, const std::vector
   }
 }
 
+// Rows of collectives that are still the reference's, inside its domains, and have more ranks than these domains hold.
+void forget_wide_collectives(YamlNode* rows, const YamlNode* reference, double devices) {
+  if (!rows || !reference) return;
+  rows->items.erase_if([&](const YamlNode& row) {
+    const auto ranks = read(row.find("ranks"), DimensionOf<double>::value);
+    const auto same = [&](const YamlNode& then) {
+      const YamlNode *a = row.find("ranks"), *b = then.find("ranks");
+      return a && b && a->text == b->text && a->origin == b->origin && row.origin == then.origin;
+    };
+    return ranks && *ranks > devices && std::ranges::any_of(reference->items, same);
+  });
+}
+
+void shrink_domains(YamlNode& device, const YamlNode& reference) {
+  constexpr std::string_view kDevices = "links.domain.devices";
+  const auto now = read(at(&device, kDevices), DimensionOf<double>::value);
+  const auto then = read(at(&reference, kDevices), DimensionOf<double>::value);
+  if (!now || (then && *then <= *now)) return;
+  forget_wide_collectives(at(&device, "links.collectives"), at(&reference, "links.collectives"), *now);
+  YamlNode* sets = device.find("kernel_sets");
+  const YamlNode* own_sets = reference.find("kernel_sets");
+  if (!sets || !own_sets) return;
+  for (YamlNode::Entry& set : sets->entries)
+    if (const YamlNode* own = own_sets->find(set.key))
+      forget_wide_collectives(set.value.find("collectives"), own->find("collectives"), *now);
+}
+
 }  // namespace
 
 void scale_fits(YamlNode& device, const YamlNode& reference) {
+  shrink_domains(device, reference);
   const std::vector<Figure> figures = changed_figures(device, reference);
   if (figures.empty()) return;
   carry_groups(device, reference, figures);

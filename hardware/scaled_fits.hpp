@@ -11,6 +11,8 @@ namespace llmscape::hardware {
 //   multiprocessors  the peaks and the bandwidth of L2, in proportion: more of the same units
 //   links.bandwidth  the bandwidths of measured collectives in proportion, their root terms as 1 / its root
 //   links.latency    the latencies of measured collectives in proportion, their root terms as its root
+//   links.domain     collectives over more ranks than a smaller domain holds are no longer there: they were measured
+//                    inside one, and lie in several now
 // Shares of a figure (efficiencies) need no scaling: they are multiplied by the new figure. A parameter that `device`
 // states itself is left alone, and so is everything where a figure cannot be read (readers report it). What was scaled
 // is tagged `assumed`, and its source and origin say so. Where a peak, the memory, the multiprocessors or the L2

@@ -85,6 +85,9 @@ double expert_share(const ExpertCoverage& coverage, int experts, int experts_per
     // Two texts touch no fewer than one that is as long as both: where the table ends, it grows faster than beta says.
     chunk = unrelated > unrelated_tokens(coverage, chunk_tokens) ? std::pow(unrelated, coverage.beta)
                                                                  : independent_tokens(chunk);
+    if (coverage.tokens_per_decode > 1)
+      decode *=
+          unrelated_tokens(coverage, coverage.tokens_per_decode) / static_cast<double>(coverage.tokens_per_decode);
     decode = std::min(decode, std::pow(decode, coverage.beta));
   }
   return uniform_share(experts, experts_per_token, chunk + decode);

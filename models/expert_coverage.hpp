@@ -17,13 +17,16 @@ struct ExpertCoverage {
   Law law = Law::related;
   double beta = 0.70;                 // decode batches under `related`: 1 - (1 - k/E)^(T^beta)
   double exponent = kServedExponent;  // of the loads under `skewed`
+  // Of each decode, one text: 1, or with the drafts that a pass verifies. At least 1.
+  std::int64_t tokens_per_decode = 1;
 };
 
 // Prompts of a step are texts of their own, as unrelated as its decodes. A chunk touches as many experts as some number
 // of unrelated tokens: that whose beta-th power is the chunk's independent tokens. What prompts come to adds up.
 double unrelated_tokens(const ExpertCoverage&, std::int64_t chunk_tokens);
 
-// Share of the experts touched by `chunk_tokens` of prompts together with `decode_tokens` of unrelated requests:
+// Share of the experts touched by `chunk_tokens` of prompts together with `decode_tokens` of unrelated requests, of
+// which each has `tokens_per_decode` and counts under `related` as a chunk of so many:
 // 1 - (1 - chunk share)(1 - decode share). 0 when both are 0. `unrelated`: the sum of unrelated_tokens() over the
 // prompts under `related`; 0, or less than one text of as many tokens comes to: they are one text.
 double expert_share(const ExpertCoverage&, int experts, int experts_per_token, std::int64_t chunk_tokens,

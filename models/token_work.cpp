@@ -137,13 +137,11 @@ class TokenWork {
     list_.add_elementwise(Elementwise::Kind::router, 4 * elements(kind.experts), layers);
 
     // All data-parallel ranks route to the same experts; a step waits for the device with the most rows.
-    const std::int64_t routed_chunks = ranks_.alike() ? chunk_tokens_ * plan_.data : ranks_.chunks;
-    const std::int64_t routed_decodes = ranks_.alike() ? decode_tokens_ * plan_.data : ranks_.decodes;
-    const std::int64_t routed_tokens = routed_chunks + routed_decodes;
+    const std::int64_t routed_tokens = routed_chunks() + routed_decodes();
     const double rows =
         fullest_rank(coverage_, kind.experts, kind.experts_per_token, static_cast<double>(routed_tokens), plan_.expert);
-    const double share = expert_share(coverage_, kind.experts, kind.experts_per_token, routed_chunks, routed_decodes,
-                                      unrelated_of_ranks());
+    const double share = expert_share(coverage_, kind.experts, kind.experts_per_token, routed_chunks(),
+                                      routed_decodes(), unrelated_of_ranks());
     const std::int64_t input = kind.expert_input(model_.hidden);
     const auto [up, down] = feed_forward(input, kind.expert_width, kind, expert_shards(plan_));
     GroupedGemm product;
@@ -180,6 +178,13 @@ class TokenWork {
     if (kind.shared_width > 0) add_dense(group, kind.shared_width, layers);
   }
 
+  // Tokens of all data-parallel ranks.
+  [[nodiscard]] std::int64_t routed_chunks() const {
+    return ranks_.alike() ? chunk_tokens_ * plan_.data : ranks_.chunks;
+  }
+  [[nodiscard]] std::int64_t routed_decodes() const {
+    return ranks_.alike() ? decode_tokens_ * plan_.data : ranks_.decodes;
+  }
   [[nodiscard]] double unrelated_of_ranks() const {
     if (!ranks_.alike()) return ranks_.unrelated;
     if (plan_.data == 1) return unrelated_;
@@ -195,17 +200,19 @@ class TokenWork {
   // and the all-reduce of the layer sums what their experts give.
   void exchange(const FeedForward& kind, int layers) {
     if (plan_.data == 1) return;
-    const double most =
-        static_cast<double>((ranks_.alike() ? tokens_ : ranks_.most) * kind.expert_input(model_.hidden));
+    const auto elements_of = [&](std::int64_t tokens) {
+      return static_cast<double>(tokens * kind.expert_input(model_.hidden));
+    };
     if (sends_to_experts()) {
       // Each tensor rank sends its share of the tokens, once to each rank that holds one of their experts.
       const double copies = distinct_ranks(kind.experts, kind.experts_per_token, plan_.expert);
-      const double sent = most / plan_.tensor * copies;
+      const double sent = elements_of(ranks_.alike() ? tokens_ : ranks_.most) / plan_.tensor * copies;
       const Format inputs = inputs_of(model_.precision, model_.precision.expert_weights());
       for (const double bytes : {inputs.bytes, width_})
         list_.add(Collective{Collective::Kind::all_to_all, sent * bytes, plan_.expert, expert_shards(plan_)}, layers);
     } else {
-      const double gathered = most * width_ * plan_.data;
+      // Ranks gather as many tokens as there are (vLLM's all_gatherv, SGLang's SUM_LEN), the ones that experts see.
+      const double gathered = elements_of(routed_chunks() + routed_decodes()) * width_;
       for (const auto step : {Collective::Kind::all_gather, Collective::Kind::reduce_scatter})
         list_.add(Collective{step, gathered, plan_.data, plan_.tensor}, layers);
     }

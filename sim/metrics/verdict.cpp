@@ -28,6 +28,8 @@ constexpr double kGrowthCalls = 10;
 // the offered rate.
 constexpr double kQuarter = 0.25;
 constexpr double kShortfall = 0.03;
+// Long runs tell smaller shares: none has to be more than so many standard errors of counting.
+constexpr double kErrors = 3;
 // Bins of equal numbers of calls in which waits are averaged, the fewest calls in one, and those that are the end.
 constexpr std::size_t kBins = 20;
 constexpr std::size_t kFewestOfBin = 2;
@@ -36,6 +38,12 @@ constexpr std::size_t kLastBins = 2;
 // start meanwhile, and of what they were.
 constexpr double kFilling = 0.05;
 constexpr double kFillingOf = 0.25;
+
+// The share that has to be seen of `counted` calls or tasks, which is never below one standard error of counting them.
+double seen(double share, double counted) {
+  const double error = 1 / std::sqrt(counted);
+  return std::clamp(kErrors * error, error, std::max(error, share));
+}
 
 struct Waits {
   std::vector<double> mean, from;  // of each bin
@@ -64,7 +72,7 @@ std::optional<std::string> overload(const VerdictInput& input) {
   const double last = std::accumulate(bins.mean.end() - kLastBins, bins.mean.end(), 0.0) / kLastBins;
   const auto calls = static_cast<double>(input.waits->count());
   const double grown = (last - calm) * calls / span;
-  if (grown < kGrowthCalls || grown < kGrowth * calls) return std::nullopt;
+  if (grown < kGrowthCalls || grown < std::min(kGrowth, kErrors / std::sqrt(calls)) * calls) return std::nullopt;
 
   std::size_t since = kBins - 1;
   while (since > 0 && bins.mean[since - 1] > calm + kQuarter * (last - calm)) --since;
@@ -75,7 +83,7 @@ std::optional<std::string> overload(const VerdictInput& input) {
   const double tasks = end.started - begin->started, time = end.at - begin->at;
   const double offered = input.offered ? input.offered->si() : tasks / time;
   const double ended = (end.ended() - begin->ended()) / time, lost = (end.lost - begin->lost) / time;
-  if (1 - ended / offered < std::max(kShortfall, 1 / std::sqrt(tasks))) return std::nullopt;
+  if (1 - ended / offered < seen(kShortfall, tasks)) return std::nullopt;
   return fmt::format(
       "{:.3g} tasks/s were offered and {:.3g} served{} since calls began to wait: TTFT grew from {:.3g} to {:.3g} s "
       "while "
@@ -97,8 +105,7 @@ std::optional<std::string> filling(const VerdictInput& input) {
   if (backlog.size() < kBins) return std::nullopt;
   const double middle = open_at(backlog, 0.55), end = open_at(backlog, 1);
   const double tasks = backlog.back().started * 0.45;
-  if (end - middle < kGrowthCalls || end - middle < kFillingOf * middle ||
-      end - middle < std::max(kFilling, 1 / std::sqrt(tasks)) * tasks)
+  if (end - middle < kGrowthCalls || end - middle < kFillingOf * middle || end - middle < seen(kFilling, tasks) * tasks)
     return std::nullopt;
   return fmt::format(
       "open tasks still rose from {:.0f} to {:.0f} over the second half of the starts: run longer to see whether they "

@@ -16,6 +16,9 @@ engine::Settings settings_of(const EngineConfig& engine) {
   settings.graphs.max_captured =
       engine.max_cudagraph_capture_size.value_or(std::min<std::int64_t>(512, 2 * decode_tokens));
   settings.device.coverage.law = engine.expert_coverage;
+  // Drafts of users' devices may be late, and the passes without them are of one token a sequence: they stay unrelated.
+  if (engine.speculation && !engine.speculation->draft.device)
+    settings.device.coverage.tokens_per_decode = 1 + engine.speculation->tokens;
   settings.device.engine = engine.engine.kernel_set();
   settings.device.execution = execution_of(engine);
   settings.host = {engine.engine.per_step, engine.engine.per_sequence};

@@ -117,6 +117,7 @@ struct EngineConfig : serving::KvPlaces {
 struct AcceptanceConfig {
   std::optional<std::int64_t> longer_than, up_to;  // prompt tokens that are in no cache
   std::vector<std::string> classes;                // of SLO; none: any
+  bool operator==(const AcceptanceConfig&) const = default;
 };
 
 // How several models use the same devices, one after the other.

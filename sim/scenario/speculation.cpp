@@ -56,6 +56,9 @@ const Fields<DraftConfig>& draft_fields() {
   return fields;
 }
 
+// Where no token is drafted, no device does anything for drafts, nor holds what would make them.
+bool makes_drafts(const PoolConfig& pool) { return pool.speculation && pool.speculation->tokens > 0; }
+
 const models::ModelSpec* draft_of(const Scenario& scenario, const PoolConfig& pool) {
   if (!pool.speculation || !pool.speculation->draft.model) return nullptr;
   return &scenario.drafts.at(*pool.speculation->draft.model);
@@ -92,7 +95,9 @@ engine::ContextsOfDraft contexts_of(const Scenario& scenario, const PoolConfig& 
 const Fields<SpeculationConfig>& speculation_fields() {
   static const Fields<SpeculationConfig> fields = [] {
     Fields<SpeculationConfig> f("speculation", "speculative decoding");
-    f.add("tokens", &SpeculationConfig::tokens, "drafts before each pass of the model").required().between(0, 64);
+    f.add("tokens", &SpeculationConfig::tokens, "drafts before each pass of the model; 0: a run without speculation")
+        .required()
+        .between(0, 64);
     f.add("acceptance", &SpeculationConfig::acceptance,
           "probability that the model accepts a draft if it accepted all before it")
         .required()
@@ -146,7 +151,7 @@ std::vector<std::string> draft_problems(const Scenario& scenario, const PoolConf
 
 std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineModel> steps, const Scenario& scenario,
                                                  const PoolConfig& pool, const hardware::Device& device) {
-  if (!pool.speculation) return steps;
+  if (!makes_drafts(pool)) return steps;
   const DraftConfig& config = pool.speculation->draft;
   if (config.share) return engine::with_draft_heads(std::move(steps), *config.share);
   const models::ModelSpec* draft = draft_of(scenario, pool);
@@ -155,6 +160,7 @@ std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineM
   if (!config.device) {
     engine::Settings settings = settings_of(pool);
     settings.device.adapter = {};
+    settings.device.coverage.tokens_per_decode = 1;  // its own steps draft a token of each
     return engine::with_draft_model(std::move(steps), engine::bind(device, *draft, pool.plan(), settings),
                                     std::move(contexts));
   }
@@ -163,9 +169,10 @@ std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineM
 }
 
 std::optional<models::MemoryNeed> draft_memory(const Scenario& scenario, const PoolConfig& pool) {
+  if (!makes_drafts(pool)) return std::nullopt;
   // Heads that add a share to a step's time do so by weights that it reads besides. Whether they keep KV entries of
   // their own (a last layer does, Medusa's heads do not) nobody says.
-  if (const double share = pool.speculation ? pool.speculation->draft.share.value_or(0) : 0; share > 0) {
+  if (const double share = pool.speculation->draft.share.value_or(0); share > 0) {
     models::MemoryNeed heads;
     heads.weights = share * models::memory_need(scenario.model_of(pool), pool.plan(), 1, 1).weights;
     return heads;

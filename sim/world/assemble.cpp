@@ -3,6 +3,7 @@
 #include "sim/scenario/precision.hpp"
 #include "sim/world/kernels_used.hpp"
 #include "sim/world/peak_memory.hpp"
+#include "sim/world/unreached_pools.hpp"
 
 #include <algorithm>
 #include <map>
@@ -299,6 +300,7 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
 
   result.warnings = parts.warnings;
   for (const std::string& sentence : exceeded_memory(parts)) result.warnings.push_back(sentence);
+  for (const std::string& sentence : unreached_pools(parts, totals)) result.warnings.push_back(sentence);
   if (result.cost) {
     for (const std::string& group : result.cost->unpriced)
       result.warnings.push_back("cost.devices has no price of '" + group + "': its devices count as free");

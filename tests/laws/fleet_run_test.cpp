@@ -49,6 +49,23 @@ TEST_CASE("devices whose replicas are off draw nothing: a pool scaled down to on
   CHECK(of_four.fleet->pools[0].available == 1);
 }
 
+TEST_CASE("a pool that is never asked is told of, and is not one that is") {
+  const auto warned = [](const std::string& placement) {
+    const auto result = run_on_event_queue(*scenario_of(R"(schema: scenario/1
+model: llama-3.1-8b
+hardware: {devices: [{name: a, preset: h100-sxm, count: 1}, {name: b, preset: h100-sxm, count: 1}]}
+serving: {pools: [{name: x, devices: [a]}, {name: y, devices: [b]}])" +
+                                                        placement + R"(}
+workload: {requests: 40, arrivals: {kind: poisson, rate: 10 /s}, stream: {kind: lengths, prompt: {kind: fixed, value: 500}, output: {kind: fixed, value: 50}}}
+)"));
+    return std::ranges::any_of(result.warnings, [](const std::string& text) {
+      return text.starts_with("pool 'y' was sent no call: 'x' takes the same ones");
+    });
+  };
+  CHECK(warned(""));
+  CHECK_FALSE(warned(", placement: least_loaded"));
+}
+
 TEST_CASE("a call at an empty pool waits for boot time and weights on top of what it takes anyway") {
   const std::string one_call =
       "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpus, preset: h100-sxm, count: 2}]}\n"

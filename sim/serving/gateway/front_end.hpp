@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "sim/serving/gateway/call_table.hpp"
 #include "sim/serving/gateway/event_source.hpp"
-#include "sim/serving/gateway/station.hpp"
 
 namespace llmscape::serving {
 
@@ -21,7 +21,7 @@ struct FrontEndCost {
 };
 
 // The process in front of the engines: reads a call, or a later version of its prompt, and tokenises it, one after the
-// other.
+// other. Calls that were given up while they waited are passed over; one that is being read is read to its end.
 class FrontEnd final : public EventSource {
  public:
   // Hears of a version (0: the call itself) that was read; not of calls that were answered meanwhile.
@@ -30,26 +30,41 @@ class FrontEnd final : public EventSource {
 
   [[nodiscard]] Seconds takes(std::int64_t tokens) const { return cost_.of(tokens); }
   void read(const OpenCall& call, std::size_t version, Seconds takes, Seconds now) {
-    reading_.push_back({station_.serve(now, takes), ref(call.request), version});
+    waiting_.push_back({ref(call.request), version, takes});
+    if (!reading_) begin(now);
   }
-  [[nodiscard]] Seconds next_event() override { return reading_.empty() ? kNever : reading_.front().at; }
+  [[nodiscard]] Seconds next_event() override { return reading_ ? done_ : kNever; }
   void run(Seconds) override {
-    const Read read = reading_.front();
-    reading_.pop_front();
-    if (OpenCall* const call = calls_.find(read.call)) pass_(*call, read.version, read.at);
+    const Read read = *std::exchange(reading_, std::nullopt);
+    const Seconds at = done_;
+    begin(at);
+    if (OpenCall* const call = calls_.find(read.call)) pass_(*call, read.version, at);
   }
 
  private:
   struct Read {
-    Seconds at;
     CallRef call;
     std::size_t version;
+    Seconds takes;
   };
+
+  // Takes the next that somebody still waits for.
+  void begin(Seconds now) {
+    while (!waiting_.empty() && !reading_) {
+      if (calls_.find(waiting_.front().call)) {
+        reading_ = waiting_.front();
+        done_ = now + reading_->takes;
+      }
+      waiting_.pop_front();
+    }
+  }
+
   FrontEndCost cost_;
   CallTable& calls_;
   Pass pass_;
-  Station station_{1};
-  std::deque<Read> reading_;  // in order of time
+  std::deque<Read> waiting_;
+  std::optional<Read> reading_;
+  Seconds done_;
 };
 
 }  // namespace llmscape::serving

@@ -63,6 +63,15 @@ TEST_CASE("what was not measured falls back: to more ranks, to the all-reduce, t
   CHECK(micros(links, Kind::all_reduce, 1e9, 16) == approx(30 * 2.5 + 1.875e9 / 450e9 * 1e6));
 }
 
+// Two cards on PCIe that were measured at 16 GB/s, links of 40 GB/s and 3 us a hop: four are no faster than two.
+TEST_CASE("a ring of more ranks than were measured has no more bandwidth than the widest that was") {
+  const Links links = catalog_gpu("rtx-pro-6000").links;
+  const double bytes = 8.192e6;
+  CHECK(micros(links, Kind::all_reduce, bytes, 2) == approx(20 + bytes / 16e9 * 1e6));
+  CHECK(micros(links, Kind::all_reduce, bytes, 4) == approx(6 * 3 + 1.5 * bytes / 16e9 * 1e6));
+  CHECK(micros(links, Kind::all_reduce, bytes, 4) > micros(links, Kind::all_reduce, bytes, 2));
+}
+
 // Eight devices at 400 GB/s and 2 us a hop, 50 GB/s and 10 us from one such group to the next.
 Links domains_of_eight() {
   Links links;

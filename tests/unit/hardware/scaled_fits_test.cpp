@@ -61,6 +61,25 @@ TEST_CASE("links count on every GPU that has measured collectives") {
   }
 }
 
+// By hand: of an all-reduce of 32.8 MB over eight H100 in two domains of four, 8.2 MB go between the two: 2 hops of
+// 19 us and 8.2 MB at 36 GB/s, 266 us, beside what four do inside.
+TEST_CASE(
+    "what do nodes of four do to collectives of eight? they were measured inside a node of eight, and cross now") {
+  const Gpu whole = with_overrides("h100-sxm", {}), halves = with_overrides("h100-sxm", {"links.domain.devices=4"});
+  const auto micros = [](const Gpu& gpu, Kind kind, int ranks) {
+    return 1e6 * collective_time(gpu.links, {kind, 32.768e6, ranks}).si();
+  };
+  const double between = 2 * 19 + 8.192e6 / 36e9 * 1e6;
+  CHECK(micros(halves, Kind::all_reduce, 8) ==
+        approx(micros(whole, Kind::reduce_scatter, 4) + micros(whole, Kind::all_gather, 4) + between));
+  for (const Kind kind : {Kind::all_reduce, Kind::all_gather}) CHECK(micros(halves, kind, 4) == micros(whole, kind, 4));
+  // A row of their own is of the domains that they are in.
+  const Gpu own = with_overrides("h100-sxm", {"links.domain.devices=4",
+                                              "links.collectives=[{kind: all_reduce, ranks: 8, latency: 50 us, "
+                                              "bandwidth: 40 GB/s, tag: measured, source: a test}]"});
+  CHECK(micros(own, Kind::all_reduce, 8) == approx(50 + 1.75 * 32.768e6 / 40e9 * 1e6));
+}
+
 TEST_CASE("what does twice the memory bandwidth do to decode attention? the time above its launch halves") {
   const Gpu once = with_overrides("h100-sxm", {}), twice = with_overrides("h100-sxm", {"hbm_bandwidth=6.7 TB/s"});
   CHECK(twice.decode_attention.cta_bandwidth.si() == approx(2 * once.decode_attention.cta_bandwidth.si()));

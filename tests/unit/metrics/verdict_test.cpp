@@ -53,6 +53,16 @@ TEST_CASE("M/D/1: at 1.1 of the capacity a run is saturated, at 0.9 it is not, f
   }
 }
 
+// The queue grows by 2.9 % of the calls for ever: the last of 100,000 waits for 2,900 seconds.
+TEST_CASE("long runs tell a small overload, and are not fooled by a load just below the capacity") {
+  int wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    if (verdict_of(1.029, 100'000, true, seed).state != Verdict::State::saturated) ++wrong;
+    if (verdict_of(0.98, 100'000, true, seed).state == Verdict::State::saturated) ++wrong;
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("a queue that waxes and wanes is no overload: M/D/1 at 0.8, as of a trace, which states no rate") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed)
     CHECK(verdict_of(0.8, 5000, false, seed).state != Verdict::State::saturated);

@@ -91,6 +91,19 @@ TEST_CASE("prompts of one step are texts of their own, as unrelated as decodes")
   }
 }
 
+// Five tokens of one text are 5^(ln 27.007 / ln 512) = 2.340 independent ones and 2.340^(1/0.7) = 3.369 unrelated: one
+// pass with four drafts touches 1 - (15/16)^2.340 = 0.1401, as a chunk of five does, where five decodes touch 0.1807;
+// eight passes are (8 x 3.369)^0.7 = 10.03 independent tokens.
+TEST_CASE("the drafts that a pass verifies are of its sequence's text") {
+  ExpertCoverage drafted = kRelated;
+  drafted.tokens_per_decode = 5;
+  CHECK(expert_share(drafted, 128, 8, 0, 5) == approx(expert_share(kRelated, 128, 8, 5, 0)));
+  CHECK(expert_share(drafted, 128, 8, 0, 5) == approx(0.1401).epsilon(1e-3));
+  CHECK(expert_share(kRelated, 128, 8, 0, 5) == approx(0.1807).epsilon(1e-3));
+  CHECK(expert_share(drafted, 128, 8, 0, 40) == approx(1 - std::pow(15.0 / 16, 10.03)).epsilon(1e-3));
+  CHECK(expert_share(drafted, 128, 8, 700, 0) == expert_share(kRelated, 128, 8, 700, 0));
+}
+
 TEST_CASE("every law starts at k/E, never falls and never exceeds the uniform router") {
   for (const auto& [experts, per_token] : {std::pair{256, 8}, {128, 8}, {60, 4}, {8, 2}, {4, 4}}) {
     for (const bool in_chunk : {false, true}) {

@@ -115,6 +115,14 @@ TEST_CASE("attention groups that share the experts bring all their tokens to the
   CHECK(all_of<GroupedGemm>(cut).front().what.n == 2 * 2048 / 8);
   CHECK(collectives(cut, Collective::Kind::all_gather).front().what.bytes == 800 * 7168 * 2);
   CHECK(collectives(cut, Collective::Kind::reduce_scatter).front().what.bytes == 800 * 7168 * 2);
+
+  // A prompt of 100 tokens on one rank beside a token on each of the others: as many are gathered, 107, as experts see.
+  RankTokens lone;
+  lone.chunks = 100, lone.decodes = 7, lone.most = 100;
+  const auto uneven = token_work(model, {.data = 8}, 100, 0, kUniform, 1, lone);
+  CHECK(all_of<GroupedGemm>(uneven).front().what.rows == 107 * 8);
+  CHECK(collectives(uneven, Collective::Kind::all_gather).front().what.bytes == 107 * 7168 * 2);
+  CHECK(collectives(uneven, Collective::Kind::reduce_scatter).front().what.bytes == 107 * 7168 * 2);
 }
 
 TEST_CASE("a step never reads more experts than it has rows") {

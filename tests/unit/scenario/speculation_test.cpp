@@ -63,6 +63,13 @@ TEST_CASE("no drafts change no byte of a result, and looking ahead changes none 
   auto none = json(yaml_of(", speculation: {tokens: 0, acceptance: 0.8}"), 64);
   CHECK(none.erase("speculation") == 1);
   CHECK(none == json(yaml_of(""), 64));
+  // Nor does what would make drafts add anything: a sweep of 'tokens' starts at its baseline.
+  for (const char* made : {"{share: 0.1}", "{model: llama-3.2-1b}"}) {
+    CAPTURE(made);
+    auto idle = json(yaml_of(std::string(", speculation: {tokens: 0, acceptance: 0.8, draft: ") + made + "}"), 64);
+    CHECK(idle.erase("speculation") == 1);
+    CHECK(idle == json(yaml_of(""), 64));
+  }
   CHECK(json(yaml_of(speculate()), 64) == json(yaml_of(speculate()), 0));
 }
 

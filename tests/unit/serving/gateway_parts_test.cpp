@@ -144,11 +144,42 @@ TEST_CASE("the front end reads one call after the other, and passes over those t
   OpenCall& given_up = call_of(calls);
   OpenCall& b = call_of(calls);
   front_end.read(a, 0, front_end.takes(50), Seconds(0));         // 0.5 + 50 x 0.01: until 1
-  front_end.read(given_up, 0, front_end.takes(50), Seconds(0));  // until 2
-  front_end.read(b, 0, front_end.takes(150), Seconds(3));        // 0.5 + 1.5 from 3: until 5
+  front_end.read(given_up, 0, front_end.takes(50), Seconds(0));  // nobody waits for it
   calls.close(given_up, Outcome::timed_out);
+  while (front_end.next_event() <= Seconds(3)) front_end.run(front_end.next_event());
+  front_end.read(b, 0, front_end.takes(150), Seconds(3));  // 0.5 + 1.5 from 3: until 5
   while (front_end.next_event() < kNever) front_end.run(front_end.next_event());
   CHECK(passed == std::vector<std::pair<std::uint64_t, double>>{{0, 1.0}, {2, 5.0}});
+}
+
+// By hand, a second a call: A is read from 0 to 1 s. B, C and D wait; B is given up at 1.5 s while it is read (to 2 s),
+// C and D while they wait. So E, of 1.6 s, is read from 2 to 3 s.
+TEST_CASE("the front end passes over calls that were given up while they waited, and reads on one that it reads") {
+  CallTable calls;
+  std::vector<std::pair<std::uint64_t, double>> read;
+  FrontEnd front({Seconds(1), Seconds()}, calls,
+                 [&](OpenCall& call, std::size_t, Seconds at) { read.emplace_back(call.request.id, at.si()); });
+  const auto arrives = [&](double at) -> OpenCall& {
+    OpenCall& call = call_of(calls);
+    front.read(call, 0, front.takes(100), Seconds(at));
+    return call;
+  };
+  const auto until = [&](double time) {
+    while (front.next_event() <= Seconds(time)) front.run(front.next_event());
+  };
+  OpenCall& a = arrives(0);
+  const std::uint64_t first = a.request.id;
+  OpenCall &b = arrives(0.1), &c = arrives(0.2), &d = arrives(0.3);
+  until(1.5);
+  calls.close(b, Outcome::timed_out);
+  calls.close(c, Outcome::timed_out);
+  OpenCall& e = arrives(1.6);
+  const std::uint64_t last = e.request.id;
+  until(1.7);
+  calls.close(d, Outcome::timed_out);
+  until(10);
+  CHECK(read == std::vector<std::pair<std::uint64_t, double>>{{first, 1}, {last, 3}});
+  CHECK(front.next_event() == kNever);
 }
 
 }  // namespace llmscape::serving
