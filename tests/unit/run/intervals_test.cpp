@@ -151,6 +151,25 @@ TEST_CASE("joules that are watts for a time follow the time: a profile draws its
   CHECK(energy_at(1.1).second == approx(500.0).epsilon(1e-9));
 }
 
+TEST_CASE("groups of one preset have the errors of one fit, whatever their names; other devices their own") {
+  const auto scenario = scenario_of(
+      "schema: scenario/1\n"
+      "model: llama-3.1-8b\n"
+      "hardware: {devices: [{name: a, preset: h100-sxm}, {name: b, preset: h100-sxm, power_limit: 400 W}, {preset: "
+      "l40s}]}\n"
+      "workload: {requests: 1, arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, "
+      "value: 100}, output: {kind: fixed, value: 2}}}\n");
+  REQUIRE(scenario);
+  for (const std::size_t run : {std::size_t{0}, std::size_t{7}}) {
+    const auto factors = run::interval_factors(*scenario, run);
+    REQUIRE(factors.size() == 3);
+    CHECK(factors[0].by_family == factors[1].by_family);
+    CHECK(factors[0].by_family != factors[2].by_family);
+    CHECK(factors[1].headroom.si() == 400 - 121);  // of the catalogue's idle power
+  }
+  CHECK(run::interval_factors(*scenario, 0)[0].by_family != run::interval_factors(*scenario, 7)[0].by_family);
+}
+
 TEST_CASE("a spread that is not known is supposed from the tag, the better the narrower") {
   double last = 0;
   for (const Tag tag : {Tag::measured, Tag::fitted, Tag::datasheet}) {
