@@ -75,6 +75,8 @@ struct Device {
   [[nodiscard]] virtual Bytes runtime_memory() const { return Bytes(); }
   // Power drawn when idle, per device; what the run charges for the whole simulated time.
   [[nodiscard]] virtual Watts idle_power() const = 0;
+  // What one of it may draw above that: of parts that work in turn, what the largest may. 0: nothing limits it.
+  [[nodiscard]] virtual Watts headroom() const { return Watts(); }
   // The weakest tags behind its joules.
   [[nodiscard]] virtual EnergyTags energy_tags() const { return {}; }
   // From the memory behind a device (its host's, DDR) into its own: how fast weights come that are kept there.
