@@ -123,10 +123,10 @@ class Reader {
     if (colon == std::string::npos) return;
     const std::string version = release_in(image.text.substr(colon + 1));
     if (!scenario::is_version(version)) return;
-    if (scenario::default_batcher("vllm", version) != "vllm_v1") {
+    if (scenario::engine_default("vllm", version, "batcher") != "vllm_v1") {
       diagnostics_.warning(image.where, fmt::format("vLLM {} scheduled otherwise than what is written here", version),
                            fmt::format("batcher: {{policy: {}}} schedules as its engine did",
-                                       scenario::default_batcher("vllm", version)));
+                                       scenario::engine_default("vllm", version, "batcher")));
       return;
     }
     put("engine.name", "vllm");
