@@ -42,6 +42,15 @@ struct StepsDevice final : Device {
   [[nodiscard]] EnergyTags energy_tags() const override { return device->energy_tags(); }
   [[nodiscard]] std::int64_t parts() const override { return device->parts(); }
   [[nodiscard]] std::optional<BytesPerSecond> load_bandwidth() const override { return device->load_bandwidth(); }
+  [[nodiscard]] std::optional<Bytes> storage() const override { return device->storage(); }
+  [[nodiscard]] Bytes weights(const models::ModelSpec& model, const models::ParallelPlan& plan) const override {
+    return device->weights(model, plan);
+  }
+  [[nodiscard]] models::MemoryNeed memory_need(const models::ModelSpec& model, const models::ParallelPlan& plan,
+                                               std::int64_t max_batched_tokens,
+                                               std::int64_t max_sequences) const override {
+    return device->memory_need(model, plan, max_batched_tokens, max_sequences);
+  }
   [[nodiscard]] std::int64_t kv_tokens(const models::ModelSpec& model,
                                        const models::ParallelPlan& plan) const override {
     return device->kv_tokens(model, plan);

@@ -37,7 +37,7 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   const double tokens = engine.kv_memory_share * static_cast<double>(kv_tokens(scenario, engine, device));
   size.max_model_len = engine.max_model_len.value_or(model.max_position);
   if (const auto longest = engine.batcher->longest()) size.max_model_len = std::min(size.max_model_len, *longest);
-  const models::MemoryNeed draft = draft_memory(scenario, engine).value_or(models::MemoryNeed());
+  const models::MemoryNeed draft = draft_memory(scenario, engine, device).value_or(models::MemoryNeed());
   const KvRoom room{tokens,
                     engine.block_size,
                     size.max_model_len,
@@ -65,8 +65,8 @@ serving::MemoryConfig memory_of(const Scenario& scenario, const PoolConfig& pool
                                 const ReplicaSize& size) {
   const models::ModelSpec& model = scenario.model_on(pool, device);
   const models::Execution execution = execution_of(pool);
-  const models::MemoryNeed need = models::memory_need(model, pool.plan(), 1, 1);
-  const models::MemoryNeed draft = draft_memory(scenario, pool).value_or(models::MemoryNeed());
+  const models::MemoryNeed need = device.memory_need(model, pool.plan(), 1, 1);
+  const models::MemoryNeed draft = draft_memory(scenario, pool, device).value_or(models::MemoryNeed());
   serving::MemoryConfig memory;
   memory.weights = need.weights + resident_adapters(scenario, pool) + draft.weights;
   // In a model of states alone a block is what one sequence keeps.
@@ -77,7 +77,8 @@ serving::MemoryConfig memory_of(const Scenario& scenario, const PoolConfig& pool
   if (execution.kv_cache == models::KvCacheForm::slots)
     memory.slot_blocks =
         pool.batcher->max_sequences() * ((size.max_model_len + size.block_tokens - 1) / size.block_tokens);
-  memory.steps = models::StepMemory(model, pool.plan(), execution);
+  // Devices that state their own capacity say what of it weights and entries take; what steps need lies elsewhere.
+  if (device.kv_tokens(model, pool.plan()) == 0) memory.steps = models::StepMemory(model, pool.plan(), execution);
   return memory;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choices that change nothing.
+// Choices that change nothing, and what of a model lies in which memory.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -71,6 +71,33 @@ TEST_CASE("macros take inputs of their own width: narrower activations change no
   CHECK(warns(chip("int4"), said));
   CHECK_FALSE(warns(chip("int8"), said));
   CHECK_FALSE(warns(chip("bf16"), said));
+}
+
+// 1.236e9 parameters, 262.7e6 of them in the table of the embedding, which is the head too. int4 with scales has 4.125
+// or 4.25 bits. All layers and the head are in the cells of an isaac; of the table rows are read, so that it lies in
+// DRAM: 131 MB and its scales, less than 600 MB, which all 637 MB of weights exceed.
+TEST_CASE("weights that cells keep for good take nothing of the memory beside them") {
+  const auto blocks = [](const std::string& capacity) {
+    return static_cast<double>(
+        run_on_event_queue(
+            *scenario_of(yaml_of("{preset: llama-3.2-1b, weights: int4, kv: int8}",
+                                 "{preset: isaac, dram: {preset: lpddr5x, package_capacity: " + capacity + "}}",
+                                 "batcher: {policy: vllm_v1, max_num_batched_tokens: 512, max_num_seqs: 8}")))
+            .kv.blocks);
+  };
+  CHECK(blocks("600 MB") > 0);
+  // Of 16 tokens at 16,384 B (16 layers, 8 heads of 64, keys and values) a block has 262,144 B, of 0.9 x 100 MB 343.3.
+  CHECK(blocks("700 MB") - blocks("600 MB") == approx(0.9 * 100e6 / (16 * 2 * 16 * 8 * 64)).epsilon(0.01));
+}
+
+// 70.55e9 bytes on 320 sockets are 220.5 MB on each; the GPU's plan would have 476.6 MB on the one with the embedding.
+TEST_CASE("sockets of a dataflow machine in stages hold even parts of the weights, and no more than they have") {
+  const auto result = run_on_event_queue(*scenario_of(
+      yaml_of("{preset: llama-3.1-70b, weights: int8}", "{preset: groq-lpu, count: 320}",
+              "tensor_parallel: 4, pipeline_parallel: 80, batcher: {policy: vllm_v1, enable_prefix_caching: false}")));
+  REQUIRE(result.memory);
+  CHECK(result.memory->by_kind.of(models::MemoryKind::weights).si() == approx(70.55e9 / 320).epsilon(0.001));
+  CHECK(result.memory->by_kind.total().si() <= 230e6);
 }
 
 }  // namespace no_effect_test
