@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hardware/profile/profile_device.hpp"
 #include "sim/scenario/device_memory.hpp"
 #include "sim/scenario/execution.hpp"
 
@@ -31,6 +32,19 @@ KvWindows windows_of(const Scenario& scenario, const PoolConfig& engine, const h
   return (alone || states) && !stated ? engine.kv_windows : KvWindows::ignored;
 }
 
+namespace {
+
+// Of a token's entries in all layers, all ranks together. A profile does not say what layers its model has: of its
+// longest prompt, in the mean.
+double kv_bytes_per_token(const models::ModelSpec& model, const hardware::Device& device) {
+  const hardware::ProfileDevice* profile = hardware::as_profile(device);
+  if (!profile) return models::kv_bytes_per_token(model);
+  const hardware::ProfiledPrompt& longest = profile->prompts.back();
+  return longest.kv.si() / static_cast<double>(longest.tokens);
+}
+
+}  // namespace
+
 ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
   ReplicaSize size;
   const models::ModelSpec& model = scenario.model_of(engine);
@@ -49,7 +63,7 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   for (const OwnWindowPool& pool : kv.pools) size.window_pools.push_back({pool.window, pool.tokens});
   size.block_tokens = kv.block_tokens;
   size.entry_share = kv.entry_share;
-  size.block_bytes = Bytes(models::kv_bytes_per_token(model) * static_cast<double>(size.block_tokens));
+  size.block_bytes = Bytes(kv_bytes_per_token(model, device) * static_cast<double>(size.block_tokens));
   size.kv.devices = engine.kv_blocks.value_or(kv.tokens / size.block_tokens) / engine.pipeline_batches;
   for (const serving::KvPlace* place : engine.places()) size.kv = place->pool(size.kv, size.block_bytes);
   const std::int64_t held = size.kv.all() * size.block_tokens;
