@@ -329,6 +329,7 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   check_collective_flows(scenario, root, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   warn_of_no_effect(scenario);
+  warn_of_adapters_of_streams(scenario);
   YamlNode schema = YamlNode::scalar("scenario/1");
   scenario.resolved.kind = YamlNode::Kind::mapping;
   scenario.resolved.set("schema", std::move(schema));
