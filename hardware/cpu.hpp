@@ -19,6 +19,7 @@ struct Cpu final : Device, PowerRange {
 
   [[nodiscard]] Bytes memory() const override { return *capacity; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] Watts headroom() const override { return limit() - *idle; }
   [[nodiscard]] bool computes_as_wider(const models::Format&) const override { return true; }
   [[nodiscard]] EnergyTags energy_tags() const override {
     return {weaker(compute_energy.tag, memory_energy.tag), idle.tag};

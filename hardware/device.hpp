@@ -75,10 +75,24 @@ struct Device {
   [[nodiscard]] virtual Bytes runtime_memory() const { return Bytes(); }
   // Power drawn when idle, per device; what the run charges for the whole simulated time.
   [[nodiscard]] virtual Watts idle_power() const = 0;
+  // What one of it may draw above that: of parts that work in turn, what the largest may. 0: nothing limits it.
+  [[nodiscard]] virtual Watts headroom() const { return Watts(); }
   // The weakest tags behind its joules.
   [[nodiscard]] virtual EnergyTags energy_tags() const { return {}; }
   // From the memory behind a device (its host's, DDR) into its own: how fast weights come that are kept there.
   [[nodiscard]] virtual std::optional<BytesPerSecond> load_bandwidth() const { return std::nullopt; }
+  // How many bytes of them that memory keeps for one device; nothing: it is not said.
+  [[nodiscard]] virtual std::optional<Bytes> storage() const { return std::nullopt; }
+  // Bytes of a model's weights that the fullest device of a replica loads.
+  [[nodiscard]] virtual Bytes weights(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
+    return models::memory_need(model, plan, 1, 1).weights;
+  }
+  // What that device holds in memory(): of the weights, what lies nowhere else.
+  [[nodiscard]] virtual models::MemoryNeed memory_need(const models::ModelSpec& model, const models::ParallelPlan& plan,
+                                                       std::int64_t max_batched_tokens,
+                                                       std::int64_t max_sequences) const {
+    return models::memory_need(model, plan, max_batched_tokens, max_sequences);
+  }
   // Tokens of KV that fit where this is not simply memory() - weights - activations (CIM, dataflow); 0: use the
   // formula.
   [[nodiscard]] virtual std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const {

@@ -26,6 +26,7 @@ struct Roofline final : Device, Peaks, PowerRange {
 
   [[nodiscard]] Bytes memory() const override { return *memory_capacity; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] Watts headroom() const override { return limit() - *idle; }
   [[nodiscard]] EnergyTags energy_tags() const override {
     return {weaker(compute_energy.tag, memory_energy.tag), idle.tag};
   }

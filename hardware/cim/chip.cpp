@@ -51,6 +51,19 @@ Bytes CimDevice::weight_capacity(const models::Format& weights) const {
   return Bytes(static_cast<double>(macros() * *macro.rows * weight_columns(macro, weights)) * weights.bytes);
 }
 
+models::MemoryNeed CimDevice::memory_need(const models::ModelSpec& model, const models::ParallelPlan& plan,
+                                          std::int64_t max_batched_tokens, std::int64_t max_sequences) const {
+  models::MemoryNeed need = models::memory_need(model, plan, max_batched_tokens, max_sequences);
+  const StepShape shape(model, {});
+  const Mapping mapping(shape, macro, pinnable_macros());
+  for (std::size_t i = 0; i < shape.layers.size(); ++i) {
+    const LayerShape& layer = shape.layers[i];
+    need.weights -= mapping.layers[i].pinned * (layer.common.bytes + layer.experts * layer.expert.bytes);
+  }
+  if (mapping.head_pinned && !model.tied_embeddings) need.weights -= shape.head.bytes;
+  return need;
+}
+
 std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
   std::vector<std::string> found = layers_refused(*this, model);
   if (plan.all_devices() > 1 || plan.expert > 1)
@@ -78,9 +91,10 @@ std::vector<std::string> CimDevice::problems(const models::ModelSpec& model, con
   found.erase(std::unique(found.begin(), found.end()), found.end());
   if (!found.empty()) return found;
 
-  const Bytes weights = models::memory_need(model, plan, 1, 1).weights;
-  if (weights > memory())
-    found.push_back(fmt::format("{:.1f} GB of weights exceed the {:.1f} GB of memory of {}", weights.si() / 1e9,
+  const Bytes beside = memory_need(model, plan, 1, 1).weights;
+  if (beside > memory())
+    found.push_back(fmt::format("{:.1f} GB of weights {}exceed the {:.1f} GB of memory of {}", beside.si() / 1e9,
+                                beside < weights(model, plan) ? "beside those that its macros keep " : "",
                                 memory().si() / 1e9, name));
   const Mapping mapping(StepShape(model, {}), macro, pinnable_macros());
   if ((mapping.streams() || attention == AttentionUnit::macros) && mapping.pinned_macros == macros())

@@ -64,6 +64,11 @@ struct CimDevice final : Device {
   [[nodiscard]] Bytes weight_capacity(const models::Format&) const;
 
   [[nodiscard]] Bytes memory() const override { return dram.capacity(); }
+  // Without what macros keep for good: whole layers, and a head that is not the input embedding, too, whose rows are
+  // read.
+  [[nodiscard]] models::MemoryNeed memory_need(const models::ModelSpec&, const models::ParallelPlan&,
+                                               std::int64_t max_batched_tokens,
+                                               std::int64_t max_sequences) const override;
   [[nodiscard]] Watts idle_power() const override { return *static_power; }
   [[nodiscard]] EnergyTags energy_tags() const override {
     return {weaker(dram.energy.tag, weaker(energy.write.tag, weaker(energy.multiply_add.tag, energy.vector.tag))),

@@ -33,6 +33,18 @@ Seconds DataflowDevice::model_switch(const models::ModelSpec& model, const model
   return switch_time(tiers, whole_weights(model), plan.devices());
 }
 
+Bytes DataflowDevice::weights(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
+  return whole_weights(model) / plan.devices();
+}
+
+models::MemoryNeed DataflowDevice::memory_need(const models::ModelSpec& model, const models::ParallelPlan& plan,
+                                               std::int64_t max_batched_tokens, std::int64_t max_sequences) const {
+  models::MemoryNeed need = models::memory_need(model, {}, max_batched_tokens, max_sequences);
+  for (Bytes* part : {&need.weights, &need.activations, &need.kv_per_token, &need.state_per_sequence})
+    *part = *part / plan.devices();
+  return need;
+}
+
 std::int64_t DataflowDevice::kv_tokens(const models::ModelSpec& model, const models::ParallelPlan& plan) const {
   const Bytes left = plan.devices() * memory() - whole_weights(model);
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(left.si() / models::kv_bytes_per_token(model)));
@@ -44,9 +56,9 @@ std::vector<std::string> DataflowDevice::problems(const models::ModelSpec& model
   if (plan.data > 1 || plan.expert > 1)
     found.push_back(
         fmt::format("sockets of {} share a model by tensor and pipeline parallelism: data and expert must be 1", name));
-  const Bytes weights = whole_weights(model) / plan.devices();
-  if (weights > memory())
-    found.push_back(fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory", weights.si() / 1e9,
+  const Bytes share = weights(model, plan);
+  if (share > memory())
+    found.push_back(fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory", share.si() / 1e9,
                                 name, memory().si() / 1e9));
   return found;
 }

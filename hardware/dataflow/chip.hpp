@@ -39,6 +39,11 @@ struct DataflowDevice final : Device {
     return {weaker(energy.compute.tag, weaker(energy.hbm.tag, energy.sram.tag)), idle.tag};
   }
   [[nodiscard]] std::optional<BytesPerSecond> load_bandwidth() const override;
+  [[nodiscard]] std::optional<Bytes> storage() const override { return *tiers.ddr; }
+  [[nodiscard]] Bytes weights(const models::ModelSpec&, const models::ParallelPlan&) const override;
+  [[nodiscard]] models::MemoryNeed memory_need(const models::ModelSpec&, const models::ParallelPlan&,
+                                               std::int64_t max_batched_tokens,
+                                               std::int64_t max_sequences) const override;
   [[nodiscard]] std::int64_t kv_tokens(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;

@@ -99,6 +99,7 @@ struct Gpu final : Device, Chip, PowerRange {
   [[nodiscard]] Bytes memory() const override { return *hbm_capacity; }
   [[nodiscard]] Bytes runtime_memory() const override { return *runtime_reserve; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
+  [[nodiscard]] Watts headroom() const override { return limit() - *idle; }
   [[nodiscard]] std::optional<double> operational_intensity() const override {
     return peak_bf16.value.si() / hbm_bandwidth.value.si();
   }

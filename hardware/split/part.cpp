@@ -11,6 +11,16 @@ models::ParallelPlan plan_of(const Device& part) { return {.tensor = static_cast
 
 Watts idle_power_of(const Device& part) { return static_cast<double>(part.count) * part.idle_power(); }
 
+Watts headroom_of(std::span<const PartDevice> parts) {
+  Watts largest;
+  for (const PartDevice& part : parts) {
+    const Watts own = static_cast<double>(part->count) * part->headroom();
+    if (own <= Watts()) return {};
+    largest = std::max(largest, own);
+  }
+  return largest;
+}
+
 Bytes memory_of(const Device& part) { return static_cast<double>(part.count) * part.memory(); }
 
 EnergyTags weaker(const EnergyTags& a, const EnergyTags& b) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <span>
+
 #include "hardware/device.hpp"
 
 namespace llmscape::hardware {
@@ -13,6 +15,8 @@ const Family<Device>& single_devices();
 
 models::ParallelPlan plan_of(const Device& part);
 Watts idle_power_of(const Device& part);
+// Of parts that work in turn, what the largest may draw above idle; 0: nothing limits one of them.
+Watts headroom_of(std::span<const PartDevice> parts);
 Bytes memory_of(const Device& part);
 
 // The weaker of each tag.

@@ -117,6 +117,12 @@ Watts PipelineSplit::idle_power() const {
   return sum;
 }
 
+Watts PipelineSplit::headroom() const {
+  std::vector<PartDevice> parts;
+  for (const PipelineStage& stage : stages) parts.push_back(stage.device);
+  return headroom_of(parts);
+}
+
 std::vector<KvPart> PipelineSplit::kv_parts(const models::ModelSpec& model) const {
   std::vector<KvPart> all;
   const auto parts = parts_of(model);

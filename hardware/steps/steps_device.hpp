@@ -38,9 +38,19 @@ struct StepsDevice final : Device {
   [[nodiscard]] Bytes memory() const override { return device->memory(); }
   [[nodiscard]] Bytes runtime_memory() const override { return device->runtime_memory(); }
   [[nodiscard]] Watts idle_power() const override { return device->idle_power(); }
+  [[nodiscard]] Watts headroom() const override { return device->headroom(); }
   [[nodiscard]] EnergyTags energy_tags() const override { return device->energy_tags(); }
   [[nodiscard]] std::int64_t parts() const override { return device->parts(); }
   [[nodiscard]] std::optional<BytesPerSecond> load_bandwidth() const override { return device->load_bandwidth(); }
+  [[nodiscard]] std::optional<Bytes> storage() const override { return device->storage(); }
+  [[nodiscard]] Bytes weights(const models::ModelSpec& model, const models::ParallelPlan& plan) const override {
+    return device->weights(model, plan);
+  }
+  [[nodiscard]] models::MemoryNeed memory_need(const models::ModelSpec& model, const models::ParallelPlan& plan,
+                                               std::int64_t max_batched_tokens,
+                                               std::int64_t max_sequences) const override {
+    return device->memory_need(model, plan, max_batched_tokens, max_sequences);
+  }
   [[nodiscard]] std::int64_t kv_tokens(const models::ModelSpec& model,
                                        const models::ParallelPlan& plan) const override {
     return device->kv_tokens(model, plan);

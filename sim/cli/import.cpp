@@ -46,13 +46,14 @@ std::string or_default(const std::string& chosen, std::string_view what, std::st
 
 YamlNode scalar(std::string text) { return YamlNode::scalar(std::move(text)); }
 
-YamlNode scenario_of(const VllmCommand& command, const std::string& model, const Arguments& arguments) {
+YamlNode scenario_of(const VllmCommand& command, const std::string& model, const std::string& preset,
+                     const Arguments& arguments) {
   YamlNode model_node;
   model_node.set(model.ends_with(".json") || model.ends_with(".yaml") ? "hf_config" : "preset", scalar(model));
   for (const auto& entry : command.formats.entries) model_node.set(entry.key, entry.value);
 
   YamlNode device;
-  device.set("preset", scalar(or_default(arguments.device, "--device", "h100-sxm")));
+  device.set("preset", scalar(preset));
   device.set("count", scalar(std::to_string(command.devices)));
   YamlNode devices;
   devices.kind = YamlNode::Kind::sequence;
@@ -115,7 +116,9 @@ void complete_drafts(VllmCommand& command, const std::string& model, const std::
 
 int import_vllm(const Arguments& arguments) {
   Diagnostics diagnostics;
-  auto command = read_vllm_command(arguments.command, diagnostics);
+  const std::string device = or_default(arguments.device, "--device", "h100-sxm");
+  const auto steps = vllm_batch_defaults_of(device, diagnostics);
+  auto command = read_vllm_command(arguments.command, steps.value_or(VllmBatchDefaults()), diagnostics);
   std::string model = arguments.model;
   const std::vector<std::string> catalogue = models::model_names(catalogs().models);
   if (command && model.empty()) {
@@ -133,9 +136,9 @@ int import_vllm(const Arguments& arguments) {
   if (command && !diagnostics.has_errors()) widen_to_hidden_states(command->formats, model, diagnostics);
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
-  const std::string text = write_yaml(scenario_of(*command, model, arguments));
+  const std::string text = write_yaml(scenario_of(*command, model, device, arguments));
   if (!command->defaults.empty())
-    write_to_stderr(fmt::format("not given, and vLLM's own default varies: {}\n", fmt::join(command->defaults, ", ")));
+    write_to_stderr(fmt::format("not given, and vLLM's own on this device: {}\n", fmt::join(command->defaults, ", ")));
   for (const std::string& assumed : command->sections.assumed) write_to_stderr(fmt::format("assumed: {}\n", assumed));
   write_file_atomically(arguments.output, text);
   return kDone;

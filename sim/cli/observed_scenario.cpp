@@ -81,13 +81,15 @@ struct Settings {
   std::int64_t devices = 1;
 };
 
-std::optional<Settings> settings_of(const observe::Observed& observed, std::vector<std::string>& notes,
-                                    Diagnostics& diagnostics) {
+std::optional<Settings> settings_of(const observe::Observed& observed, const std::string& device,
+                                    std::vector<std::string>& notes, Diagnostics& diagnostics) {
   if (setting(observed, "engine") == "sglang") {
     SglangArguments read = read_sglang_arguments(observed.arguments, notes);
     return Settings{std::move(read.serving), std::move(read.formats), read.devices};
   }
-  const auto command = read_vllm_command(vllm_command(observed, notes), diagnostics);
+  const auto steps = vllm_batch_defaults_of(device, diagnostics);
+  if (!steps) return std::nullopt;
+  const auto command = read_vllm_command(vllm_command(observed, notes), *steps, diagnostics);
   if (!command) return std::nullopt;
   for (const std::string& assumed : command->sections.assumed) notes.push_back("assumed: " + assumed);
   return Settings{command->serving, command->formats, command->devices};
@@ -114,7 +116,7 @@ std::optional<YamlNode> made(const observe::Observed& observed, const ObservedBa
     return std::nullopt;
   }
   if (const std::string note = version_note(theirs, model); base.model.empty() && !note.empty()) notes.push_back(note);
-  auto settings = settings_of(observed, notes, diagnostics);
+  auto settings = settings_of(observed, base.device, notes, diagnostics);
   if (!settings) return std::nullopt;
   widen_to_hidden_states(settings->formats, model, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;

@@ -68,7 +68,8 @@ bool is_count(const std::string& text) {
 
 class Reader {
  public:
-  Reader(std::vector<Word> words, Diagnostics& diagnostics) : words_(std::move(words)), diagnostics_(diagnostics) {}
+  Reader(std::vector<Word> words, const VllmBatchDefaults& otherwise, Diagnostics& diagnostics)
+      : words_(std::move(words)), otherwise_(otherwise), diagnostics_(diagnostics) {}
 
   std::optional<VllmCommand> read() {
     if (!skip_program()) return std::nullopt;
@@ -78,6 +79,7 @@ class Reader {
     complete();
     command_.sections = read_vllm_sections(said_, size("tensor_parallel"), command_.serving, diagnostics_);
     if (diagnostics_.has_errors()) return std::nullopt;
+    size_steps();
     return std::move(command_);
   }
 
@@ -123,10 +125,10 @@ class Reader {
     if (colon == std::string::npos) return;
     const std::string version = release_in(image.text.substr(colon + 1));
     if (!scenario::is_version(version)) return;
-    if (scenario::default_batcher("vllm", version) != "vllm_v1") {
+    if (scenario::engine_default("vllm", version, "batcher") != "vllm_v1") {
       diagnostics_.warning(image.where, fmt::format("vLLM {} scheduled otherwise than what is written here", version),
                            fmt::format("batcher: {{policy: {}}} schedules as its engine did",
-                                       scenario::default_batcher("vllm", version)));
+                                       scenario::engine_default("vllm", version, "batcher")));
       return;
     }
     put("engine.name", "vllm");
@@ -301,16 +303,28 @@ class Reader {
     YamlNode batcher = YamlNode::mapping({});
     batcher.set("policy", YamlNode::scalar("vllm_v1"));
     for (auto& entry : batcher_.entries) batcher.set(entry.key, std::move(entry.value));
-    for (const auto& [key, value] : {std::pair("max_num_seqs", "256"), std::pair("max_num_batched_tokens", "8192")}) {
-      if (batcher.find(key)) continue;
-      batcher.set(key, YamlNode::scalar(value));
-      command_.defaults.push_back(fmt::format("{} {}", key, value));
-    }
     command_.serving.set("batcher", std::move(batcher));
     if (!engine_.entries.empty()) command_.serving.set("engine", std::move(engine_));
   }
 
+  // What the command leaves open of them.
+  void size_steps() {
+    YamlNode& batcher = *command_.serving.find("batcher");
+    const auto settle = [&](const char* key, std::int64_t usual) {
+      if (const YamlNode* said = batcher.find(key)) return std::stoll(said->text);
+      batcher.set(key, YamlNode::scalar(std::to_string(usual)));
+      command_.defaults.push_back(fmt::format("{} {}", key, usual));
+      return static_cast<long long>(usual);
+    };
+    const YamlNode* drafting = command_.serving.find("speculation");
+    const YamlNode* drafts = drafting ? drafting->find("tokens") : nullptr;
+    const std::int64_t tokens = settle("max_num_batched_tokens", otherwise_.max_num_batched_tokens);
+    const std::int64_t fit = tokens / (1 + (drafts ? std::stoll(drafts->text) : 0));
+    settle("max_num_seqs", std::max<std::int64_t>(1, std::min(otherwise_.max_num_seqs, fit)));
+  }
+
   std::vector<Word> words_;
+  VllmBatchDefaults otherwise_;
   Diagnostics& diagnostics_;
   std::size_t next_ = 0;
   VllmCommand command_;
@@ -328,8 +342,9 @@ std::string release_in(const std::string& version) {
   return release;
 }
 
-std::optional<VllmCommand> read_vllm_command(const std::string& command, Diagnostics& diagnostics) {
-  return Reader(words_of(command), diagnostics).read();
+std::optional<VllmCommand> read_vllm_command(const std::string& command, const VllmBatchDefaults& otherwise,
+                                             Diagnostics& diagnostics) {
+  return Reader(words_of(command), otherwise, diagnostics).read();
 }
 
 }  // namespace llmscape::cli

@@ -31,6 +31,7 @@ class SectionReader {
   SectionReader(YamlNode& serving, Diagnostics& diagnostics) : serving_(serving), diagnostics_(diagnostics) {}
 
   VllmSectionsRead read(const VllmSections& said, std::int64_t tensor_parallel) {
+    pipeline();
     if (said.speculation) speculation(*said.speculation);
     if (said.lora) lora(said);
     if (said.kv_transfer) kv_transfer(*said.kv_transfer, tensor_parallel);
@@ -50,6 +51,17 @@ class SectionReader {
 
   static std::string text_at(const Json& json, const char* key) {
     return json.contains(key) && json.at(key).is_string() ? json.at(key).get<std::string>() : "";
+  }
+
+  // EngineCore keeps as many batches under way as there are stages (max_concurrent_batches).
+  void pipeline() {
+    const YamlNode* stages = serving_.find("pipeline_parallel");
+    if (!stages || stages->text == "1") return;
+    serving_.set("pipeline_batches", written(stages->text));
+    read_.assumed.push_back(
+        fmt::format("{} batches are under way, one in each stage, each with a queue and a share of the KV pool of its "
+                    "own (pipeline_batches)",
+                    stages->text));
   }
 
   void speculation(const VllmText& value) {

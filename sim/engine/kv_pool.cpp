@@ -22,7 +22,7 @@ KvPool kv_pool(const hardware::Device& device, const models::ModelSpec& model, c
                const HeldBack& held) {
   KvPool pool;
   pool.offered = device.memory() * utilisation;
-  pool.need = models::memory_need(model, plan, max_batched_tokens, max_sequences);
+  pool.need = device.memory_need(model, plan, max_batched_tokens, max_sequences);
   const auto sampled = static_cast<double>(std::min(max_sequences, max_batched_tokens) * model.vocabulary);
   pool.profiled = std::max(pool.need.activations, Bytes(held.bytes_per_logit * sampled));
   pool.runtime = device.runtime_memory();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/engine/time_factors.hpp"
 
-#include "hardware/power.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -22,6 +20,7 @@ class ScaledModel final : public EngineModel {
     const auto regime = static_cast<std::size_t>(hardware::regime_of(batch.tokens()));
     const Seconds beyond = cost.extrapolated * (factors_.extrapolated - 1);
     const auto before = cost.by_family;
+    const Watts drawn = joules_of(cost) / cost.device;
     cost.host *= factors_.by_family[kHost][regime];
     cost.launch *= factors_.by_family[kHost][regime];
     Seconds device = beyond;
@@ -35,7 +34,7 @@ class ScaledModel final : public EngineModel {
     lengthen_active(cost, before);
     cost.device = device;
     cost.extrapolated += beyond;
-    keep_below_limit(cost);
+    keep_below_limit(cost, drawn);
     cost.settle_host();
     for (Seconds& busy : cost.busy) busy = std::min(busy, cost.device);  // a draw may be below the time at the peak
     return cost;
@@ -44,6 +43,10 @@ class ScaledModel final : public EngineModel {
   [[nodiscard]] std::vector<std::string> range_warnings() const override { return model_->range_warnings(); }
 
  private:
+  static Joules joules_of(const EngineCost& cost) {
+    return std::accumulate(cost.energy.begin(), cost.energy.end(), Joules());
+  }
+
   // What devices draw because they run a kernel they draw for as long as it runs; other joules are of its work.
   static void lengthen_active(EngineCost& cost, const std::array<Seconds, hardware::kOperatorFamilies>& before) {
     if (cost.device <= Seconds()) return;
@@ -57,10 +60,11 @@ class ScaledModel final : public EngineModel {
   }
 
   // A draw lies over a price that the limit has slowed already: where it is faster at the same joules, the limit slows
-  // it again. That its lower clock would save joules is left out, as it is where the lowest clock pauses.
-  void keep_below_limit(EngineCost& cost) const {
+  // it again. That its lower clock would save joules is left out, as it is where the lowest clock pauses. A price that
+  // `drew` more than the limit itself (measured steps that were faster than their joules allow) is the limit.
+  void keep_below_limit(EngineCost& cost, Watts drew) const {
     if (headroom_ <= Watts() || cost.device <= Seconds()) return;
-    const Seconds least = std::accumulate(cost.energy.begin(), cost.energy.end(), Joules()) / headroom_;
+    const Seconds least = joules_of(cost) / std::max(headroom_, drew);
     if (least <= cost.device) return;
     const double longer = least / cost.device;
     for (std::size_t family = 0; family < kHost; ++family) cost.by_family[family] *= longer;
@@ -87,8 +91,7 @@ TimeFactors draw_factors(const hardware::Device& device, RandomStream stream) {
   for (std::size_t family = 0; family < spreads.size(); ++family)
     for (std::size_t regime = 0; regime < hardware::kRegimes; ++regime)
       factors.by_family[family][regime] = hardware::factor_at(spreads[family][regime], stream.uniform());
-  if (const auto* power = dynamic_cast<const hardware::PowerRange*>(&device))
-    factors.headroom = power->limit() - device.idle_power();
+  factors.headroom = device.headroom();
   factors.extrapolated = hardware::factor_at(hardware::spread_of(Tag::assumed).front(), stream.uniform());
   return factors;
 }

@@ -18,7 +18,7 @@ struct TimeFactors {
 };
 
 // One factor for each family and regime, at random ranks of the device's spreads; for extrapolated times one of the
-// spread that is supposed of assumed figures. The headroom is that of the device's limit.
+// spread that is supposed of assumed figures. The headroom is Device::headroom().
 TimeFactors draw_factors(const hardware::Device& device, RandomStream stream);
 
 // The same device, or as many of it as a replica has, with each step's times multiplied: by the factors of the regime

@@ -8,7 +8,9 @@
 namespace llmscape::explore {
 namespace {
 
-constexpr int kMostDoublings = 40;   // of a start that is wrong by more nobody knows the unit
+// A million times: a start that is wrong by more has another unit, and a load that fails at a millionth of what was
+// asked for is an idle system that fails.
+constexpr int kMostDoublings = 20;
 constexpr int kMostPassedOver = 64;  // refused whole numbers in a row on each side
 
 class Search {

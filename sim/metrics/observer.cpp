@@ -140,7 +140,6 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   if (!counts) return;
   ++measured.completed;
   measured.prompt_tokens += request.prompt_tokens;
-  task_tokens.add_computed(request.model, request.prefilled);
   measured.output_tokens += request.output_tokens;
   const bool is_good = good(request);
   if (is_good) ++measured.good;
@@ -157,8 +156,7 @@ void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {
   waits.add(request.arrival, first);
 }
 
-void Observer::on_task(const workloads::Program& program, const serving::TaskClock& clock, Outcome outcome,
-                       Seconds at) {
+void Observer::on_task(const workloads::Program& program, const serving::TaskRun& run, Outcome outcome, Seconds at) {
   last_end = std::max(last_end, at);
   window_.on_task_end(at, waning());
   if (outcome != Outcome::completed && outcome != Outcome::cancelled) ++lost_tasks_;
@@ -166,8 +164,8 @@ void Observer::on_task(const workloads::Program& program, const serving::TaskClo
   ++measured.tasks;
   measured.task_time += at - program.start;
   task.add((at - program.start).si());
-  task_tokens.add(program);
-  for (std::size_t i = 0; i < measured.task_phases.size(); ++i) measured.task_phases[i] += clock.spent()[i];
+  task_tokens.add(program, run.computed);
+  for (std::size_t i = 0; i < measured.task_phases.size(); ++i) measured.task_phases[i] += run.clock.spent()[i];
 }
 
 }  // namespace llmscape::metrics

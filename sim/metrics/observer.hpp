@@ -83,7 +83,7 @@ class Observer : public serving::RequestListener {
   void on_arrival(const serving::Request& request, std::int64_t open) override;
   void on_request(const serving::Request& request, serving::Outcome outcome, Seconds at) override;
   void on_task_start(const workloads::Program& program, Seconds at) override;
-  void on_task(const workloads::Program& program, const serving::TaskClock& clock, serving::Outcome outcome,
+  void on_task(const workloads::Program& program, const serving::TaskRun& run, serving::Outcome outcome,
                Seconds at) override;
   // Whether the load has begun to fall for good: workloads::Generator::waning().
   std::function<bool()> waning = [] { return false; };

@@ -11,13 +11,15 @@ CallTokens& TaskTokens::of(int model) {
   return by_model_[place];
 }
 
-void TaskTokens::add(const workloads::Program& task) {
+void TaskTokens::add(const workloads::Program& task, std::span<const std::int64_t> computed) {
   contents_.clear();
-  for (const workloads::Stage& stage : task.stages) {
+  for (std::size_t i = 0; i < task.stages.size(); ++i) {
+    const workloads::Stage& stage = task.stages[i];
     if (stage.kind != workloads::Stage::Kind::model_call) continue;
     const auto prompt = static_cast<double>(tokens_of(stage.prompt)), answer = static_cast<double>(stage.output_tokens);
     CallTokens& sums = of(stage.model);
     sums.prompts += prompt;
+    sums.computed += static_cast<double>(computed[i]);
     sums.decoding += answer * (prompt + answer);
     if (stage.output == 0) different_ += stage.output_tokens;
     else contents_.push_back({stage.output, stage.output_tokens});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "workloads/program.hpp"
@@ -10,16 +11,14 @@ namespace llmscape::metrics {
 // What calls of tasks to one model came to: the sums that prefill token equivalents are made of (arXiv 2604.05404).
 struct CallTokens {
   double prompts = 0;   // prompt tokens, those of earlier calls counted again in each call
-  double computed = 0;  // of measured requests: prompt tokens that were computed, recomputed ones too
+  double computed = 0;  // prompt tokens that were computed, those computed again too
   double decoding = 0;  // sum over calls of answer tokens x tokens of prompt and answer
 };
 
 class TaskTokens {
  public:
-  // The calls of a completed task.
-  void add(const workloads::Program& task);
-  // Prompt tokens that one measured request had computed.
-  void add_computed(int model, std::int64_t tokens) { of(model).computed += static_cast<double>(tokens); }
+  // The calls of a completed task, and what each of its stages computed of its prompt.
+  void add(const workloads::Program& task, std::span<const std::int64_t> computed);
 
   [[nodiscard]] const std::vector<CallTokens>& by_model() const { return by_model_; }
   // Of all tasks: a piece of content counts once in a task, however many of its prompts hold it.

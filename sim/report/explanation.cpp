@@ -107,6 +107,12 @@ std::string cause_of_queue(const Json& result) {
   if (busy > 0.9)
     return cause + fmt::format("{} runs steps {} of the window: it is saturated.", busiest, percent(busy));
   if (!cause.empty()) return cause;
+  if (const double loads = number(result, "/turns/model_loads"); loads > 0)
+    return fmt::format(
+        "No group of devices is saturated ({} is busy {} of the window), but models take turns: their weights were "
+        "loaded {} times, {} in all, and requests wait for that and for the turn of their model.",
+        busiest, percent(busy), grouped(static_cast<std::int64_t>(loads)),
+        duration(number(result, "/turns/model_load_s")));
   return fmt::format(
       "No group of devices is saturated ({} is busy {} of the window): requests wait for a running step to end, or for "
       "the batcher's limits.",

@@ -11,7 +11,9 @@ namespace {
 const Fields<DevicePrice>& device_price_fields() {
   static const Fields<DevicePrice> fields = [] {
     using P = DevicePrice;
-    Fields<P> f("device_price", "what one device of a group costs");
+    Fields<P> f("device_price",
+                "what one device of a group costs; a device made of others (pipeline, attention_offload) is one, with "
+                "all of them");
     f.add("capital", &P::capital, "its price").at_least(0);
     f.add("lifetime", &P::lifetime, "the time over which the price is written off, used or not").above(0);
     f.add("hourly", &P::hourly, "its rent: 4 /h, for the time that it is switched on").at_least(0);

@@ -53,8 +53,25 @@ constexpr std::array kMemory = {
            .value = [](const RunResult& r) { return of_peak(r, MemoryKind::copies); }},
 };
 
+constexpr std::array kTurns = {
+    Metric{.key = "model_loads",
+           .section = "turns",
+           .unit = "",
+           .text = "weights of models that take turns loaded into their devices' memory; of the whole run",
+           .better = Better::lower,
+           .value =
+               [](const RunResult& r) { return r.turns ? Number(static_cast<double>(r.turns->loads)) : std::nullopt; }},
+    Metric{.key = "model_load_s",
+           .section = "turns",
+           .unit = "s",
+           .text = "time that these took, summed over the groups of devices that models take turns at",
+           .better = Better::lower,
+           .value = [](const RunResult& r) { return r.turns ? Number(r.turns->load_s) : std::nullopt; }},
+};
+
 }  // namespace
 
 std::span<const Metric> memory_numbers() { return kMemory; }
+std::span<const Metric> turns_numbers() { return kTurns; }
 
 }  // namespace llmscape::metrics

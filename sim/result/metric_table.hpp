@@ -53,6 +53,8 @@ std::span<const Metric> phases();  // of requests
 std::span<const Metric> numbers();
 // Of them: what the memory of a device was for, at its peak.
 std::span<const Metric> memory_numbers();
+// Of them: what was loaded into it for models that take turns.
+std::span<const Metric> turns_numbers();
 // The distributions that an observer keeps of requests, in its order.
 std::vector<const Metric*> latencies_of(const Serving& serving);
 // All, in the order in which they are printed.

@@ -224,7 +224,7 @@ constexpr std::array kNumbers = {
     Metric{.key = "capital",
            .section = "cost",
            .unit = "currency",
-           .text = "price of all devices, of groups with a price",
+           .text = "price of all devices, of groups with a price; a device made of others is one",
            .better = Better::lower,
            .value = [](const RunResult& r) { return r.cost ? Number(r.cost->capital) : std::nullopt; }},
     Metric{.key = "co2_g",
@@ -331,8 +331,8 @@ constexpr std::array kNumbers = {
 std::span<const Metric> numbers() {
   static const std::vector<Metric> all = [] {
     std::vector<Metric> made(kNumbers.begin(), kNumbers.end());
-    const std::span<const Metric> memory = memory_numbers();
-    made.insert(made.end(), memory.begin(), memory.end());
+    for (const std::span<const Metric> more : {memory_numbers(), turns_numbers()})
+      made.insert(made.end(), more.begin(), more.end());
     return made;
   }();
   return all;

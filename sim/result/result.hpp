@@ -118,10 +118,10 @@ struct SpeculationResult {
   std::optional<double> late_share;  // where users' devices draft: of their passes, those whose drafts were late
 };
 
-// Of the pools whose calls carry low-rank adapters.
-struct AdapterResult {
+// Of low-rank adapters that calls carry, or weights of models that take turns.
+struct LoadsResult {
   std::int64_t loads = 0;  // into the devices' memory
-  double load_s = 0;       // that steps waited for them, summed over the replicas
+  double load_s = 0;       // that replicas waited for them, summed
 };
 
 // What the steps computed and moved, all devices together.
@@ -310,7 +310,7 @@ struct RunResult {
   std::vector<TierResult> kv_tiers;    // below HBM; none: what leaves HBM is gone
   std::vector<StoreResult> kv_stores;  // other stores of KV entries, in the order of their keys
   std::optional<SpeculationResult> speculation;
-  std::optional<AdapterResult> adapters;
+  std::optional<LoadsResult> adapters, turns;
   std::optional<EnergyResult> energy;
   Breakdown breakdown;
   std::vector<PoolResult> pools;

@@ -269,7 +269,7 @@ Json all(const RunResult& r) {
       if (figure.whole) value = static_cast<std::int64_t>(figure.value);
       else value = figure.value;
     }
-  for (const char* name : {"speculation", "adapters"})
+  for (const char* name : {"speculation", "adapters", "turns"})
     if (Json own = section(r, name); !own.empty()) json[name] = std::move(own);
   if (r.energy) json["energy"] = energy(r);
   const bool ranks = std::ranges::any_of(r.pools, [](const PoolResult& pool) { return pool.ranks > 1; });

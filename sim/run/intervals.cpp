@@ -15,11 +15,15 @@
 
 namespace llmscape::run {
 std::vector<engine::TimeFactors> interval_factors(const scenario::Scenario& scenario, std::size_t run) {
+  // What the catalogue, or the user, describes as the same thing has the same fits: their errors are the same too.
+  const auto thing = [](const auto& device) {
+    return device->description.empty() ? device->name : device->description;
+  };
   const auto& devices = scenario.config.hardware.devices;
   const RandomStreams streams = RandomStreams(static_cast<std::uint64_t>(scenario.config.seed)).child("intervals", run);
   std::vector<engine::TimeFactors> factors;
   for (const auto& device : devices) {
-    const auto first = std::ranges::find(devices, device->name, [](const auto& d) { return d->name; });
+    const auto first = std::ranges::find(devices, thing(device), thing);
     factors.push_back(
         engine::draw_factors(*device, streams.stream("device", static_cast<std::uint64_t>(first - devices.begin()))));
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/scenario/device_memory.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -11,18 +13,27 @@
 namespace llmscape::scenario {
 namespace {
 
-Bytes weights_of(const Scenario& scenario, const PoolConfig& pool) {
-  return models::memory_need(scenario.model_of(pool), pool.plan(), 1, 1).weights;
+// Of the model, and of what makes drafts for it.
+Bytes loaded_weights(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
+  return device.weights(scenario.model_of(pool), pool.plan()) +
+         draft_memory(scenario, pool, device).value_or(models::MemoryNeed()).weights;
+}
+
+std::vector<PoolConfig> tenants_of(const PoolConfig& pool) {
+  std::vector<PoolConfig> tenants;
+  for (const std::string& name : pool.models) {
+    tenants.push_back(pool);
+    tenants.back().model = name == kMainModel ? std::nullopt : std::optional(name);
+  }
+  return tenants;
 }
 
 // Of the models that may be resident at once, the largest, each with its own adapters.
-Bytes resident_models(const Scenario& scenario, const PoolConfig& pool) {
+Bytes resident_models(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
   std::vector<Bytes> models;
-  for (const std::string& name : pool.models) {
-    PoolConfig tenant = pool;
-    tenant.model = name == kMainModel ? std::nullopt : std::optional(name);
-    models.push_back(weights_of(scenario, tenant) + resident_adapters(scenario, tenant));
-  }
+  for (const PoolConfig& tenant : tenants_of(pool))
+    models.push_back(device.memory_need(scenario.model_of(tenant), tenant.plan(), 1, 1).weights +
+                     resident_adapters(scenario, tenant));
   std::ranges::sort(models, std::greater());
   const auto resident = std::min(models.size(), static_cast<std::size_t>(pool.take_turns.resident));
   return std::accumulate(models.begin(), models.begin() + static_cast<std::ptrdiff_t>(resident), Bytes());
@@ -62,11 +73,11 @@ engine::KvPool kv_pool(const Scenario& scenario, const PoolConfig& pool, const h
 
 std::int64_t kv_tokens(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
   const engine::KvPool alone = kv_pool(scenario, pool, device);
-  if (pool.models.empty()) return beside_draft(alone.tokens, scenario, pool);
+  if (pool.models.empty()) return beside_draft(alone.tokens, scenario, pool, device);
   const Bytes left = static_cast<double>(alone.tokens) * alone.need.kv_per_token + alone.need.weights + alone.adapters -
-                     resident_models(scenario, pool);
+                     resident_models(scenario, pool, device);
   const double share = left / alone.need.kv_per_token / static_cast<double>(pool.models.size());
-  return beside_draft(std::max<std::int64_t>(0, static_cast<std::int64_t>(share)), scenario, pool);
+  return beside_draft(std::max<std::int64_t>(0, static_cast<std::int64_t>(share)), scenario, pool, device);
 }
 
 std::optional<BytesPerSecond> load_bandwidth(const PoolConfig& pool, const hardware::Device& device) {
@@ -74,15 +85,26 @@ std::optional<BytesPerSecond> load_bandwidth(const PoolConfig& pool, const hardw
 }
 
 Seconds load_time(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
-  return weights_of(scenario, pool) / *load_bandwidth(pool, device);
+  return loaded_weights(scenario, pool, device) / *load_bandwidth(pool, device);
+}
+
+std::string models_beyond_storage(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
+  const auto storage = device.storage();
+  if (pool.models.empty() || pool.take_turns.load_bandwidth || !storage) return "";
+  Bytes all;
+  for (const PoolConfig& tenant : tenants_of(pool)) all += loaded_weights(scenario, tenant, device);
+  if (all <= *storage) return "";
+  return fmt::format(
+      "the {} models that take turns have {:.1f} GB of weights on each '{}', and the memory that they are loaded from "
+      "keeps {:.1f} GB",
+      pool.models.size(), all.si() / 1e9, device.name, storage->si() / 1e9);
 }
 
 std::optional<Seconds> cold_start(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
   if (!pool.cold_start) return std::nullopt;
   const auto bandwidth = pool.cold_start->bandwidth ? pool.cold_start->bandwidth : load_bandwidth(pool, device);
   if (!bandwidth) return std::nullopt;
-  const models::MemoryNeed draft = draft_memory(scenario, pool).value_or(models::MemoryNeed());
-  return pool.cold_start->boot + (weights_of(scenario, pool) + draft.weights) / *bandwidth;
+  return pool.cold_start->boot + loaded_weights(scenario, pool, device) / *bandwidth;
 }
 
 }  // namespace llmscape::scenario

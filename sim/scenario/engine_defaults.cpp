@@ -251,10 +251,10 @@ void lay(YamlNode& engine, Diagnostics& diagnostics) {
 
 }  // namespace
 
-std::string_view default_batcher(std::string_view engine, std::string_view version) {
+std::string_view engine_default(std::string_view engine, std::string_view version, std::string_view key) {
   const auto defaults = defaults_of(engine, version);
-  const auto batcher = defaults.find("batcher");
-  return batcher == defaults.end() ? std::string_view() : batcher->second;
+  const auto value = defaults.find(key);
+  return value == defaults.end() ? std::string_view() : value->second;
 }
 
 const Fields<EngineChoice>& engine_fields() {

@@ -41,8 +41,9 @@ int compare_versions(std::string_view a, std::string_view b);
 // Numbers with points between them.
 bool is_version(std::string_view text);
 
-// The batcher that such an engine has unless told otherwise; empty for one that is not known.
-std::string_view default_batcher(std::string_view engine, std::string_view version);
+// What such an engine takes for a key of `serving` ("batcher": its policy) unless told otherwise; empty: it is not
+// known, or says nothing of it.
+std::string_view engine_default(std::string_view engine, std::string_view version, std::string_view key);
 
 // Lays the defaults of each engine into `serving` and its pools, where the user has said nothing: a value of the file
 // or of an override always wins. Where no engine is named it is the one whose batcher is used, vLLM if that is of none.

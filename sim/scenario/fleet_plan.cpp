@@ -51,9 +51,18 @@ serving::FleetPlan fleet_plan(const Scenario& scenario, const YamlNode& root) {
 
 void check_fleet(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
   const auto& controllers = scenario.config.serving.controllers;
-  for (std::size_t i = 0; i < controllers.size(); ++i)
-    for (const serving::Problem& problem : controllers[i]->problems(scenario.fleet))
-      diagnostics.error(root.find("serving")->find("controllers")->items[i].where, problem.message, problem.hint);
+  std::set<std::size_t> scaled;
+  for (std::size_t i = 0; i < controllers.size(); ++i) {
+    const SourceRange& where = root.find("serving")->find("controllers")->items[i].where;
+    const auto problems = controllers[i]->problems(scenario.fleet);
+    for (const serving::Problem& problem : problems) diagnostics.error(where, problem.message, problem.hint);
+    if (!problems.empty()) continue;
+    if (const auto pool = controllers[i]->scales(scenario.fleet); pool && !scaled.insert(*pool).second)
+      diagnostics.error(where,
+                        "two controllers scale the pool '" + scenario.fleet.pools[*pool].name +
+                            "': each would undo what the other one does",
+                        "one of them, or a pool for each");
+  }
   check_faults(scenario, root, diagnostics);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "models/model.hpp"
@@ -23,6 +25,8 @@ enum class KvWindows : std::uint8_t {
   ratio  // SGLang: the pool of layers with a window has 0.8 tokens for each token of the other (swa_full_tokens_ratio)
 };
 inline constexpr double kWindowRatio = 0.8;
+inline constexpr std::array<std::string_view, 4> kKvWindowsNames = {"ignored", "pooled", "split", "ratio"};
+constexpr std::string_view name_of(KvWindows windows) { return kKvWindowsNames[static_cast<std::size_t>(windows)]; }
 
 // What a sequence holds of layers with one window: at most `most` blocks, each `weight` blocks of the layers without.
 // Recurrent states are one block whatever the length, as vLLM's hybrid manager allocates them, and one more for each

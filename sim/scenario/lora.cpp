@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/scenario/lora.hpp"
 
+#include <fmt/format.h>
+
 #include "sim/scenario/scenario.hpp"
 
 namespace llmscape::scenario {
@@ -46,6 +48,15 @@ std::vector<std::string> lora_problems(const Scenario& scenario, const PoolConfi
     problems.push_back("nothing says how fast adapters are loaded into '" + device.name +
                        "': lora.load_bandwidth is needed");
   return problems;
+}
+
+void warn_of_adapters_of_streams(Scenario& scenario) {
+  for (const PoolConfig& pool : scenario.pools)
+    if (pool.lora && pool.pipeline_batches > 1)
+      scenario.warnings.push_back(fmt::format(
+          "lora of '{}': each of its {} streams of batches holds {} adapters of its own, where the memory has room for "
+          "one set: as many times the loads",
+          name_of(pool), pool.pipeline_batches, pool.lora->held()));
 }
 
 Bytes resident_adapters(const Scenario& scenario, const PoolConfig& pool) {

@@ -28,6 +28,8 @@ const Fields<LoraConfig>& lora_fields();
 // Why the pool's adapters cannot be served on the device, one sentence each.
 std::vector<std::string> lora_problems(const Scenario& scenario, const PoolConfig& pool,
                                        const hardware::Device& device);
+// Adds a warning for each pool whose streams of batches (pipeline_batches) hold adapters: each has a set of its own.
+void warn_of_adapters_of_streams(Scenario& scenario);
 // What the resident adapters take of the memory of each device.
 Bytes resident_adapters(const Scenario& scenario, const PoolConfig& pool);
 // As the pool's replicas on the device see it.

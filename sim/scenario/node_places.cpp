@@ -27,6 +27,15 @@ std::map<std::string, std::int64_t> first_places(const HardwareConfig& hardware)
   return first;
 }
 
+void check_groups_of_fabric(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
+  std::vector<std::string> known;
+  for (const auto& device : scenario.config.hardware.devices) known.push_back(device->name);
+  for (const auto& [group, placement] : scenario.config.hardware.fabric.groups)
+    if (std::ranges::find(known, group) == known.end())
+      diagnostics.error(where_of(root, {"hardware", "fabric", "groups", group}),
+                        fmt::format("there is no group of devices '{}'", group), did_you_mean(group, known));
+}
+
 void check_topology(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
   const HardwareConfig& hardware = scenario.config.hardware;
   if (!hardware.topology) return;

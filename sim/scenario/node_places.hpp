@@ -14,6 +14,8 @@ std::map<std::string, std::int64_t> first_places(const HardwareConfig& hardware)
 // How many nodes the devices of a group fill, the last one perhaps in part.
 std::int64_t nodes_of(const HardwareConfig& hardware, const std::string& group);
 
+// `hardware.fabric.groups` names groups of devices that there are.
+void check_groups_of_fabric(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics);
 // What `hardware.topology` and the fabric say of each other.
 void check_topology(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hardware/profile/profile_device.hpp"
 #include "sim/scenario/device_memory.hpp"
 #include "sim/scenario/execution.hpp"
 
@@ -34,13 +35,26 @@ KvWindows windows_of(const Scenario& scenario, const PoolConfig& engine, const h
   return (alone || states) && !stated ? engine.kv_windows : KvWindows::ignored;
 }
 
+namespace {
+
+// Of a token's entries in all layers, all ranks together. A profile does not say what layers its model has: of its
+// longest prompt, in the mean.
+double kv_bytes_per_token(const models::ModelSpec& model, const hardware::Device& device) {
+  const hardware::ProfileDevice* profile = hardware::as_profile(device);
+  if (!profile) return models::kv_bytes_per_token(model);
+  const hardware::ProfiledPrompt& longest = profile->prompts.back();
+  return longest.kv.si() / static_cast<double>(longest.tokens);
+}
+
+}  // namespace
+
 ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, const hardware::Device& device) {
   ReplicaSize size;
   const models::ModelSpec& model = scenario.model_of(engine);
   const double tokens = engine.kv_memory_share * static_cast<double>(kv_tokens(scenario, engine, device));
   size.max_model_len = engine.max_model_len.value_or(model.max_position);
   if (const auto longest = engine.batcher->longest()) size.max_model_len = std::min(size.max_model_len, *longest);
-  const models::MemoryNeed draft = draft_memory(scenario, engine).value_or(models::MemoryNeed());
+  const models::MemoryNeed draft = draft_memory(scenario, engine, device).value_or(models::MemoryNeed());
   const KvRoom room{tokens,
                     engine.block_size,
                     size.max_model_len,
@@ -52,7 +66,7 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   for (const OwnWindowPool& pool : kv.pools) size.window_pools.push_back({pool.window, pool.tokens});
   size.block_tokens = kv.block_tokens;
   size.entry_share = kv.entry_share;
-  size.block_bytes = Bytes(models::kv_bytes_per_token(model) * static_cast<double>(size.block_tokens));
+  size.block_bytes = Bytes(kv_bytes_per_token(model, device) * static_cast<double>(size.block_tokens));
   size.kv.devices = engine.kv_blocks.value_or(kv.tokens / size.block_tokens) / engine.pipeline_batches;
   for (const serving::KvPlace* place : engine.places()) size.kv = place->pool(size.kv, size.block_bytes);
   const std::int64_t held = size.kv.all() * size.block_tokens;
@@ -68,8 +82,8 @@ serving::MemoryConfig memory_of(const Scenario& scenario, const PoolConfig& pool
                                 const ReplicaSize& size) {
   const models::ModelSpec& model = scenario.model_on(pool, device);
   const models::Execution execution = execution_of(pool);
-  const models::MemoryNeed need = models::memory_need(model, pool.plan(), 1, 1);
-  const models::MemoryNeed draft = draft_memory(scenario, pool).value_or(models::MemoryNeed());
+  const models::MemoryNeed need = device.memory_need(model, pool.plan(), 1, 1);
+  const models::MemoryNeed draft = draft_memory(scenario, pool, device).value_or(models::MemoryNeed());
   serving::MemoryConfig memory;
   memory.weights = need.weights + resident_adapters(scenario, pool) + draft.weights;
   // In a model of states alone a block is what one sequence keeps.
@@ -80,7 +94,8 @@ serving::MemoryConfig memory_of(const Scenario& scenario, const PoolConfig& pool
   if (execution.kv_cache == models::KvCacheForm::slots)
     memory.slot_blocks =
         pool.batcher->max_sequences() * ((size.max_model_len + size.block_tokens - 1) / size.block_tokens);
-  memory.steps = models::StepMemory(model, pool.plan(), execution);
+  // Devices that state their own capacity say what of it weights and entries take; what steps need lies elsewhere.
+  if (device.kv_tokens(model, pool.plan()) == 0) memory.steps = models::StepMemory(model, pool.plan(), execution);
   return memory;
 }
 

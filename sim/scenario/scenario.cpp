@@ -15,6 +15,7 @@
 #include "models/format.hpp"
 #include "sim/scenario/collective_flows.hpp"
 #include "sim/scenario/fleet_plan.hpp"
+#include "sim/scenario/no_effect.hpp"
 #include "sim/scenario/node_places.hpp"
 #include "sim/scenario/pool_inheritance.hpp"
 #include "sim/scenario/precision.hpp"
@@ -323,9 +324,12 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   fill_defaults(root, scenario_fields().info(), memory);
   scenario.fleet = fleet_plan(scenario, root);
   check_fleet(scenario, root, diagnostics);
+  check_groups_of_fabric(scenario, root, diagnostics);
   check_topology(scenario, root, diagnostics);
   check_collective_flows(scenario, root, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
+  warn_of_no_effect(scenario);
+  warn_of_adapters_of_streams(scenario);
   YamlNode schema = YamlNode::scalar("scenario/1");
   scenario.resolved.kind = YamlNode::Kind::mapping;
   scenario.resolved.set("schema", std::move(schema));

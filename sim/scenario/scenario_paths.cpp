@@ -4,6 +4,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "base/schema.hpp"
+
 namespace llmscape::scenario {
 namespace {
 

@@ -49,7 +49,7 @@ void check_memory(const Scenario& scenario, const PoolConfig& serving, const har
             model, device.name, beside_kv(serving, pool), gigabytes(pool.offered), 100 * serving.gpu_memory_utilization,
             gigabytes(device.memory()), gigabytes(pool.missing)),
         remedy(pool));
-  } else if (beside_draft(pool.tokens, scenario, serving) < serving.block_size) {
+  } else if (beside_draft(pool.tokens, scenario, serving, device) < serving.block_size) {
     diagnostics.error(where, fmt::format("{} no memory for KV entries beside {} on '{}'",
                                          serving.speculation->draft.model ? "the model that makes drafts leaves"
                                                                           : "the heads that make drafts leave",
@@ -131,6 +131,8 @@ void check_engine(const Scenario& scenario, const PoolConfig& engine, std::size_
     diagnostics.error(where,
                       "models take turns on '" + device.name + "', but nothing says how fast their weights are loaded",
                       "take_turns: {load_bandwidth: 50 GB/s}");
+  if (const std::string beyond = models_beyond_storage(scenario, engine, device); !beyond.empty())
+    diagnostics.error(where, beyond, "fewer models, or a larger 'memory.ddr'");
   if (!diagnostics.has_errors()) check_memory(scenario, engine, device, where, diagnostics);
   if (diagnostics.has_errors()) return;
   for (const std::string& problem : slot_problems(scenario, engine, device))

@@ -168,24 +168,26 @@ std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineM
                                    std::move(contexts), link_of(config), deadline_of(scenario, pool, device));
 }
 
-std::optional<models::MemoryNeed> draft_memory(const Scenario& scenario, const PoolConfig& pool) {
+std::optional<models::MemoryNeed> draft_memory(const Scenario& scenario, const PoolConfig& pool,
+                                               const hardware::Device& device) {
   if (!makes_drafts(pool)) return std::nullopt;
   // Heads that add a share to a step's time do so by weights that it reads besides. Whether they keep KV entries of
   // their own (a last layer does, Medusa's heads do not) nobody says.
   if (const double share = pool.speculation->draft.share.value_or(0); share > 0) {
     models::MemoryNeed heads;
-    heads.weights = share * models::memory_need(scenario.model_of(pool), pool.plan(), 1, 1).weights;
+    heads.weights = share * device.weights(scenario.model_of(pool), pool.plan());
     return heads;
   }
   const models::ModelSpec* draft = draft_of(scenario, pool);
   if (!draft || pool.speculation->draft.device) return std::nullopt;
-  return models::memory_need(*draft, pool.plan(), 1, 1);
+  return device.memory_need(*draft, pool.plan(), 1, 1);
 }
 
-std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool) {
-  const std::optional<models::MemoryNeed> need = draft_memory(scenario, pool);
+std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool,
+                          const hardware::Device& device) {
+  const std::optional<models::MemoryNeed> need = draft_memory(scenario, pool, device);
   if (!need) return tokens;
-  const Bytes per_token = models::memory_need(scenario.model_of(pool), pool.plan(), 1, 1).kv_per_token;
+  const Bytes per_token = device.memory_need(scenario.model_of(pool), pool.plan(), 1, 1).kv_per_token;
   const double left = (static_cast<double>(tokens) * per_token - need->weights) / (per_token + need->kv_per_token);
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(left));
 }

@@ -48,8 +48,10 @@ std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineM
                                                  const PoolConfig& pool, const hardware::Device& device);
 // Weights and KV entries of a draft model, or weights of draft heads, in the memory of the pool's devices; nothing:
 // there are none.
-std::optional<models::MemoryNeed> draft_memory(const Scenario& scenario, const PoolConfig& pool);
+std::optional<models::MemoryNeed> draft_memory(const Scenario& scenario, const PoolConfig& pool,
+                                               const hardware::Device& device);
 // KV tokens that are left of `tokens` of the pool's model when what makes drafts is kept in the same memory.
-std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool);
+std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool,
+                          const hardware::Device& device);
 
 }  // namespace llmscape::scenario

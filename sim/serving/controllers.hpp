@@ -50,6 +50,8 @@ struct ControllerPolicy {
   [[nodiscard]] virtual std::unique_ptr<Controller> make(const FleetPlan& plan) const = 0;
   // Whether replicas go from one pool to another.
   [[nodiscard]] virtual bool converts() const { return false; }
+  // The pool of which it says how many replicas run, as long as the run lasts; nothing: none.
+  [[nodiscard]] virtual std::optional<std::size_t> scales(const FleetPlan&) const { return std::nullopt; }
   // Replicas of the pool, the last ones, that are off when the run begins.
   [[nodiscard]] virtual std::int64_t off_at_first(const FleetPlan&, std::size_t) const { return 0; }
 };

@@ -42,13 +42,24 @@ std::optional<result::SpeculationResult> speculation(const Ended& parts,
   return result;
 }
 
-std::optional<result::AdapterResult> adapters(const Ended& parts) {
-  std::optional<result::AdapterResult> result;
+std::optional<result::LoadsResult> adapters(const Ended& parts) {
+  std::optional<result::LoadsResult> result;
   for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
     if (!parts.scenario.pools[parts.pools[r]].lora) continue;
     if (!result) result.emplace();
     result->loads += parts.replicas[r]->state().running.adapters().loads();
     result->load_s += parts.replicas[r]->totals().adapter_loading.si();
+  }
+  return result;
+}
+
+std::optional<result::LoadsResult> turns(const Ended& parts) {
+  std::optional<result::LoadsResult> result;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
+    if (!parts.turns[r]) continue;
+    if (!result) result.emplace();
+    result->loads += parts.turns[r]->loads(*parts.replicas[r]);
+    result->load_s += parts.turns[r]->loading(*parts.replicas[r]).si();
   }
   return result;
 }
@@ -287,6 +298,7 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
   result.retrieval = result::retrieval_results(config.hardware.retrieval, gateway.programs(), end);
   result.speculation = speculation(parts, totals);
   result.adapters = adapters(parts);
+  result.turns = turns(parts);
   result.work = work(parts, totals);
   if (result.steps > 0) result.memory = peak_memory(parts);
   result.pools = pools(parts, gateway, totals, measured.portion);

@@ -60,9 +60,9 @@ class CallRecorder : public serving::RequestListener {
     if (options_.watcher) options_.watcher->on_availability(static_cast<int>(replica), availability, at);
   }
   void on_task_start(const workloads::Program& program, Seconds at) override { observer_.on_task_start(program, at); }
-  void on_task(const workloads::Program& program, const serving::TaskClock& clock, serving::Outcome outcome,
+  void on_task(const workloads::Program& program, const serving::TaskRun& run, serving::Outcome outcome,
                Seconds at) override {
-    observer_.on_task(program, clock, outcome, at);
+    observer_.on_task(program, run, outcome, at);
     if (options_.progress && expected_)
       options_.progress(static_cast<double>(++tasks_) / static_cast<double>(*expected_));
   }

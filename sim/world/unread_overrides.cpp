@@ -27,7 +27,11 @@ std::vector<double> standing(const hardware::Device& device, const scenario::Sce
     all.push_back(
         static_cast<double>(engine::stated_kv_tokens(device, scenario.model_on(*pool, device), pool->plan())));
     all.push_back(scenario::cold_start(scenario, *pool, device).value_or(Seconds()).si());
-    if (!pool->models.empty()) all.push_back(scenario::load_time(scenario, *pool, device).si());
+    all.push_back(device.memory_need(scenario.model_on(*pool, device), pool->plan(), 1, 1).weights.si());
+    if (!pool->models.empty()) {
+      all.push_back(scenario::load_time(scenario, *pool, device).si());
+      all.push_back(device.storage().value_or(Bytes()).si());
+    }
     if (pool->lora && !pool->lora->load_bandwidth)
       all.push_back(device.load_bandwidth().value_or(BytesPerSecond()).si());
   }

@@ -24,8 +24,10 @@ TEST_CASE("tests/golden/format/run.json is one whole result, and most of what th
   const auto run = nlohmann::json::parse(text);
   for (const char* part : {"kv_tiers", "pools", "fleet", "links", "retrieval", "intervals", "overall", "warnings"})
     CHECK_MESSAGE(run.contains(part), part);
-  // Prompts in versions, pipelines that streams share and drafts of a user's device do not go with what else is here.
-  const std::set<std::string> kAbsent = {"context_ttft_s", "bubble_s", "invalidated", "late_share"};
+  // Prompts in versions, pipelines that streams share, drafts of a user's device and models that take turns do not go
+  // with what else is here.
+  const std::set<std::string> kAbsent = {"context_ttft_s", "bubble_s",    "invalidated",
+                                         "late_share",     "model_loads", "model_load_s"};
   for (const llmscape::metrics::Metric& metric : llmscape::metrics::metrics()) {
     std::string place = metric.section.empty() ? "" : '/' + std::string(metric.section);
     place += '/' + std::string(metric.key);

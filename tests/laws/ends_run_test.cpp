@@ -126,6 +126,49 @@ TEST_CASE("what of a step counts that runs when the run ends? (INV-6, INV-8)") {
   }
 }
 
+// A prompt of 4,000 tokens takes 0.4 s, each further token 10 ms, all of it at 500 W. At 0.455 s six tokens are there
+// (at 0.4, 0.41 ... 0.45 s) for 0.455 s x 500 W = 227.5 J: 37.92 J each. The step that ends at 0.46 s, and under
+// asynchronous scheduling the one behind it, are planned and emit nothing.
+TEST_CASE("joules of a token are over the tokens that were emitted by the horizon") {
+  for (const char* async : {"false", "true"}) {
+    CAPTURE(async);
+    const result::RunResult result = run_on_event_queue(*scenario_of(R"(schema: scenario/1
+model: llama-3.1-8b
+hardware: {devices: [{kind: profile, name: p, model: llama-3.1-8b, prompts: [{tokens: 1000, time: 0.1 s, kv: 1 MB}, {tokens: 5000, time: 0.5 s, kv: 5 MB}], decode: {time_per_token: 10 ms, sequences: 20}, capacity: 1 TB, kv_tokens: 1000000, idle_power: 100 W, busy_power: 500 W}]}
+serving: {batcher: {policy: vllm_v1, async_scheduling: )" + std::string(async) +
+                                                                     R"(}}
+workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, value: 4000}, output: {kind: fixed, value: 11}}}
+horizon: 0.455 s
+)"));
+    CHECK(result.tokens.emitted == 6);
+    REQUIRE(result.energy->joules_per_output_token);
+    CHECK(*result.energy->joules_per_output_token == approx(227.5 / 6).epsilon(1e-9));
+  }
+}
+
+// Chunks, preemptions, drafts, streams of a pipeline, answers of one token.
+TEST_CASE("tokens of a part of a run are those of the run, wherever it stops (INV-5)") {
+  for (const char* serving :
+       {"{batcher: {policy: vllm_v1, max_num_batched_tokens: 512}, kv_blocks: 400}", "{batcher: vllm_v0}",
+        "{batcher: {policy: vllm_v1}, speculation: {tokens: 3, acceptance: 0.6}}",
+        "{batcher: sglang, pipeline_parallel: 2, pipeline_batches: 2}", "{batcher: orca}",
+        "{pools: [{devices: [a], role: prefill}, {devices: [b], role: decode}]}"})
+    for (const char* horizon : {"1.003 s", "1.71 s", "2.2503 s", "3.1 s", "4.444 s"}) {
+      CAPTURE(serving);
+      CAPTURE(horizon);
+      const result::RunResult result = run_on_event_queue(*scenario_of(std::string(R"(schema: scenario/1
+model: llama-3.1-8b
+hardware: {devices: [{name: a, preset: h100-sxm, count: 2}, {name: b, preset: h100-sxm, count: 2}], fabric: {groups: {a: {node: dgx-h100}, b: {node: dgx-h100}}}}
+serving: )") + serving +
+                                                                       R"(
+workload: {requests: 300, arrivals: {kind: poisson, rate: 40 /s}, stream: {kind: lengths, prompt: {kind: log_normal, mean: 800, cv: 1, max: 4000}, output: {kind: uniform, min: 1, max: 60}}}
+horizon: )" + horizon + "\n"));
+      REQUIRE(result.overall.energy.joules_per_output_token);
+      CHECK(result.overall.energy.total_joules / *result.overall.energy.joules_per_output_token ==
+            approx(static_cast<double>(result.tokens.emitted)).epsilon(1e-9));
+    }
+}
+
 namespace {
 
 // Five calls at once, at a front end that takes them one after the other.

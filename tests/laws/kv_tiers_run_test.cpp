@@ -45,6 +45,22 @@ TEST_CASE("with tiers SimGrid and the bare event queue, with lookahead and witho
   }
 }
 
+// Prompts of the profile leave 1,000 B a token, the model's layers 131,072: 250 blocks of 16 tokens are 4,000,000 B.
+TEST_CASE("tiers of a profile move what it says that prompts leave") {
+  const auto run = run_on_event_queue(*scenario_of(
+      "schema: scenario/1\nmodel: llama-3.1-8b\n"
+      "hardware: {devices: [{kind: profile, name: p, model: llama-3.1-8b, prompts: [{tokens: 1000, time: 0.1 s, kv: 1 "
+      "MB}, {tokens: 5000, time: 0.5 s, kv: 5 MB}], decode: {time_per_token: 10 ms, sequences: 20}, capacity: 1 TB, "
+      "kv_tokens: 100000, idle_power: 100 W, busy_power: 500 W}]}\n"
+      "serving: {batcher: vllm_v1, kv_write: write_through, kv_tiers: [{name: h, capacity: 10 MB, read: 20 GB/s, "
+      "write: "
+      "20 GB/s, latency: 0 s}]}\n"
+      "workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, value: 4000}, "
+      "output: {kind: fixed, value: 2}}}\n"));
+  REQUIRE(run.kv_tiers.size() == 1);
+  CHECK(run.kv_tiers[0].written_bytes == 4e6);
+}
+
 TEST_CASE("a store that all share serves what another replica computed, tiers of their own do not") {
   const auto fetched = [](const std::string& tiers) {
     const auto scenario = scenario_of(chats(", kv_write: write_through, kv_fetch: always, kv_tiers: [" + tiers + "]"),

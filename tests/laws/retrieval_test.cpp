@@ -55,7 +55,7 @@ Program search_at(double start) {
 
 struct Ends : ProgramHost {
   void on_call(std::size_t, int, Seconds) override {}
-  void on_program_end(const Program& program, const TaskClock&, Outcome, Seconds now) override {
+  void on_program_end(const Program& program, const TaskRun&, Outcome, Seconds now) override {
     ended.emplace_back(program.start.si(), now.si());
     times.push_back((now - program.start).si());
   }

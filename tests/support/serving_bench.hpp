@@ -268,8 +268,8 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       answers.push_back({request, outcome, at});
     }
   }
-  void on_task(const workloads::Program&, const serving::TaskClock& clock, serving::Outcome, Seconds) override {
-    if (keep_steps) tasks.push_back(clock);
+  void on_task(const workloads::Program&, const serving::TaskRun& run, serving::Outcome, Seconds) override {
+    if (keep_steps) tasks.push_back(run.clock);
   }
   void on_wake(Seconds now) override {
     ++wakes;

@@ -23,6 +23,9 @@ struct Autoscale : ControllerPolicy {
 
   [[nodiscard]] std::vector<Problem> problems(const FleetPlan& plan) const override;
   [[nodiscard]] std::unique_ptr<Controller> make(const FleetPlan& plan) const override;
+  [[nodiscard]] std::optional<std::size_t> scales(const FleetPlan& plan) const override {
+    return plan.pool_named(pool);
+  }
   [[nodiscard]] std::int64_t off_at_first(const FleetPlan& plan, std::size_t pool) const override;
 };
 const Fields<Autoscale>& autoscale_fields();

@@ -108,9 +108,9 @@ void Gateway::check_that_something_comes() {
   throw std::logic_error("INV-1: " + std::to_string(calls_.open()) + " calls are open and nobody goes on with them");
 }
 
-void Gateway::on_program_end(const Program& program, const TaskClock& clock, Outcome outcome, Seconds now) {
+void Gateway::on_program_end(const Program& program, const TaskRun& run, Outcome outcome, Seconds now) {
   generator_.finished(program, now);
-  listener_.on_task(program, clock, outcome, now);
+  listener_.on_task(program, run, outcome, now);
 }
 
 // A model call arrives.
@@ -212,7 +212,7 @@ void Gateway::answer(OpenCall& call, Outcome outcome, Seconds now) {
   }
   listener_.on_request(request, outcome, now);
   for (Controller* controller : config_.controllers) controller->on_request(request, outcome, now);
-  programs_.answered(call.program, call.stage, outcome, now);
+  programs_.answered(call.program, call.stage, outcome, call.request.prefilled, now);
   while (OpenCall* const next = admission_.next()) send(*next, now);
 }
 

@@ -25,8 +25,8 @@ class RequestListener {
   virtual void on_request(const Request& request, Outcome outcome, Seconds at) = 0;
   // A program starts.
   virtual void on_task_start(const workloads::Program&, Seconds) {}
-  // A program has ended, and `clock` with it; its generator has heard so.
-  virtual void on_task(const workloads::Program& program, const TaskClock& clock, Outcome outcome, Seconds at) = 0;
+  // A program has ended, and the clock of `run` with it; its generator has heard so.
+  virtual void on_task(const workloads::Program& program, const TaskRun& run, Outcome outcome, Seconds at) = 0;
   // A replica serves, loads, drains or is off from `at` on.
   virtual void on_availability(std::size_t, Availability, Seconds) {}
 };
@@ -120,7 +120,7 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   [[nodiscard]] Seconds next_of_others();
 
   void on_call(std::size_t slot, int stage, Seconds now) override;
-  void on_program_end(const workloads::Program& program, const TaskClock& clock, Outcome outcome, Seconds now) override;
+  void on_program_end(const workloads::Program& program, const TaskRun& run, Outcome outcome, Seconds now) override;
 
   void admit(OpenCall& call, Seconds now) override;
   void wait_for_replica(OpenCall& call, Seconds now) override;

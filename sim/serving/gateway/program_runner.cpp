@@ -28,8 +28,9 @@ void ProgramRunner::start(Program program) {
   for (const Stage& stage : active.program.stages) active.missing.push_back(static_cast<int>(stage.after.size()));
   active.open_stages = static_cast<int>(active.program.stages.size());
   active.open_calls = active.open_retrievals = active.open_tools = 0;
-  active.clock = {};
-  active.clock.start(TaskPhase::pauses, active.program.start);
+  active.run.clock = {};
+  active.run.clock.start(TaskPhase::pauses, active.program.start);
+  active.run.computed.assign(active.program.stages.size(), 0);
   active.called = false;
   active.open = true;
   active.outcome = Outcome::completed;
@@ -83,11 +84,11 @@ void ProgramRunner::make_call(std::size_t slot, int stage, Seconds now) {
 
 // What the task waits for from now on.
 void ProgramRunner::note_phase(Active& active, Seconds now) {
-  active.clock.enter(active.open_calls > 0        ? TaskPhase::model_calls
-                     : active.open_retrievals > 0 ? TaskPhase::retrieval
-                     : active.open_tools > 0      ? TaskPhase::tools
-                                                  : TaskPhase::pauses,
-                     now);
+  active.run.clock.enter(active.open_calls > 0        ? TaskPhase::model_calls
+                         : active.open_retrievals > 0 ? TaskPhase::retrieval
+                         : active.open_tools > 0      ? TaskPhase::tools
+                                                      : TaskPhase::pauses,
+                         now);
 }
 
 void ProgramRunner::run(Seconds now) {
@@ -106,8 +107,9 @@ void ProgramRunner::run(Seconds now) {
   }
 }
 
-void ProgramRunner::answered(std::size_t slot, int stage, Outcome outcome, Seconds now) {
+void ProgramRunner::answered(std::size_t slot, int stage, Outcome outcome, std::int64_t computed, Seconds now) {
   Active& active = programs_[slot];
+  active.run.computed[static_cast<std::size_t>(stage)] = computed;
   // An abandoned suggestion is part of the plan; whatever else ends a call early is how its task ends.
   if (outcome != Outcome::cancelled && active.outcome == Outcome::completed) active.outcome = outcome;
   end_stage(slot, stage, now);
@@ -132,7 +134,7 @@ void ProgramRunner::end_program(std::size_t slot, Seconds now) {
   counters_.count(active.outcome);
   --open_;
   active.open = false;
-  host_.on_program_end(active.program, active.clock, active.outcome, now);
+  host_.on_program_end(active.program, active.run, active.outcome, now);
   spare_.push_back(slot);
 }
 

@@ -17,6 +17,12 @@
 
 namespace llmscape::serving {
 
+// What a program has come to when it ends.
+struct TaskRun {
+  TaskClock clock;
+  std::vector<std::int64_t> computed;  // by stage: prompt tokens that its call computed, those computed again too
+};
+
 // What a program asks of the system around it.
 class ProgramHost {
  public:
@@ -24,9 +30,9 @@ class ProgramHost {
   // Stage `stage` of the program in `slot` is a model call that starts at `now`; the host reports its end by
   // answered().
   virtual void on_call(std::size_t slot, int stage, Seconds now) = 0;
-  // All stages have ended, and `clock` with them; `outcome` is that of the call that went wrong first, if any.
-  virtual void on_program_end(const workloads::Program& program, const TaskClock& clock, Outcome outcome,
-                              Seconds now) = 0;
+  // All stages have ended, and the clock of `run` with them; `outcome` is that of the call that went wrong first, if
+  // any.
+  virtual void on_program_end(const workloads::Program& program, const TaskRun& run, Outcome outcome, Seconds now) = 0;
 };
 
 // Executes request programs: starts each stage when those before it have ended, waits for tools, people, the retrieval
@@ -40,8 +46,8 @@ class ProgramRunner final : public EventSource {
                 ProgramHost& host);
 
   void start(workloads::Program program);
-  // The model call has left the system.
-  void answered(std::size_t slot, int stage, Outcome outcome, Seconds now);
+  // The model call has left the system, for which `computed` prompt tokens were computed.
+  void answered(std::size_t slot, int stage, Outcome outcome, std::int64_t computed, Seconds now);
 
   // When the next tool, pause or retrieval ends, or a delayed stage starts; kNever if nothing is under way.
   [[nodiscard]] Seconds next_event() override { return std::min(next_timer_end(), next_search_end()); }
@@ -60,7 +66,7 @@ class ProgramRunner final : public EventSource {
     std::vector<int> missing;  // per stage: stages before it that have not ended
     int open_stages = 0;
     int open_calls = 0, open_retrievals = 0, open_tools = 0;
-    TaskClock clock;
+    TaskRun run;
     bool called = false;  // a model call was made
     bool open = false;
     Outcome outcome = Outcome::completed;

@@ -36,6 +36,7 @@ struct ReplicaTotals {
   Bytes expert_bytes;  // of `bytes`, of one device: weights of routed experts
   // INV-5: of steps that the end of the run cut short. Engines and requests count them, the run does not.
   std::int64_t cut_prefill_tokens = 0, cut_emitted_tokens = 0;
+  std::int64_t cut_decode_steps = 0;  // of these steps, those that decode: the last ones
 };
 
 }  // namespace llmscape::serving

@@ -182,6 +182,7 @@ void StepLedger::stop(Seconds now) {
     totals_.late_passes -= step.late;
     totals_.cut_prefill_tokens += step.prefill_tokens;
     totals_.cut_emitted_tokens += step.emitted;
+    totals_.cut_decode_steps += step.decodes > 0 ? 1 : 0;
   }
   runs_.add_to(totals_, timing_.stages);
 }

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/support/approx.hpp"
+
 #include <cmath>
 #include <map>
 
@@ -78,6 +80,14 @@ TEST_CASE("a search does not leave its ends, and says so by the side that is mis
   CHECK_FALSE(none_meets.met);
   CHECK(none_meets.failed == 1);
   CHECK_FALSE(find({false, 2, 0, 0, true, 0.02}, 0).failed);  // 1 device is enough
+}
+
+// 2^20 = 1,048,576.
+TEST_CASE("where no value meets it the search gives up at a millionth of the start, after 21 values") {
+  const Found none_meets = find({true, 8, 0, 0, false, 0.02}, 0);
+  CHECK_FALSE(none_meets.met);
+  CHECK(none_meets.looked_at == 21);
+  CHECK(*none_meets.failed == llmscape::testing::approx(8 / 1048576.).epsilon(0.01));
 }
 
 TEST_CASE("values are short enough to be typed again") {

@@ -67,6 +67,9 @@ TEST_CASE("a queue is not put down to devices that are idle for much of their ti
   Json idle = run_json();
   idle["utilisation"]["gpu"]["busy"] = 0.5;
   CHECK(has(report::explain(idle).answer[0], "No group of devices is saturated (gpu is busy 50.0 % of the window)"));
+  idle["turns"] = {{"model_loads", 3}, {"model_load_s", 0.173}};
+  CHECK(has(report::explain(idle).answer[0],
+            "but models take turns: their weights were loaded 3 times, 173 ms in all, and requests wait for that"));
   idle["kv"]["peak_use"] = 1.0;
   idle["kv"]["preemptions"] = 12;
   CHECK(has(report::explain(idle).answer[0], "The KV cache is full at times (12 preemptions)"));

@@ -99,7 +99,7 @@ TEST_CASE("k is a thousand tokens and K 1,024, as vLLM reads them; what is no nu
   for (const auto& [text, tokens] :
        {std::pair("8192", "8192"), std::pair("32k", "32000"), std::pair("32K", "32768"), std::pair("25.6k", "25600")}) {
     Diagnostics diagnostics;
-    const auto command = read_vllm_command("vllm serve m --max-model-len " + std::string(text), diagnostics);
+    const auto command = read_vllm_command("vllm serve m --max-model-len " + std::string(text), {}, diagnostics);
     REQUIRE(command);
     CHECK(value(*command, "max_model_len") == tokens);
   }
@@ -107,28 +107,31 @@ TEST_CASE("k is a thousand tokens and K 1,024, as vLLM reads them; what is no nu
                             "-tp 99999999999999999999", "--gpu-memory-utilization nan", "--max-num-seqs"}) {
     CAPTURE(std::string(wrong));
     Diagnostics diagnostics;
-    CHECK_FALSE(read_vllm_command("vllm serve m " + std::string(wrong), diagnostics));
+    CHECK_FALSE(read_vllm_command("vllm serve m " + std::string(wrong), {}, diagnostics));
     CHECK(diagnostics.errors() == 1);
   }
 }
 
 TEST_CASE("are data-parallel ranks kept, with and without expert parallelism?") {
   Diagnostics diagnostics;
-  const auto dense = read_vllm_command("vllm serve m -tp 2 -pp 2 -dp 3", diagnostics);
+  const auto dense = read_vllm_command("vllm serve m -tp 2 -pp 2 -dp 3", {}, diagnostics);
   REQUIRE(dense);
   CHECK(dense->devices == 12);
+  CHECK(value(*dense, "pipeline_batches") == "2");  // one in each stage
   CHECK(value(*dense, "data_parallel") == "3");
   CHECK(value(*dense, "expert_parallel").empty());
-  const auto routed = read_vllm_command("vllm serve m -tp 2 -dp 4 --enable-expert-parallel", diagnostics);
+  const auto routed = read_vllm_command("vllm serve m -tp 2 -dp 4 --enable-expert-parallel", {}, diagnostics);
   REQUIRE(routed);
   CHECK(routed->devices == 8);
   CHECK(value(*routed, "data_parallel") == "4");
+  CHECK(value(*routed, "pipeline_batches").empty());
   CHECK(value(*routed, "expert_parallel") == "8");
 }
 
 TEST_CASE("quotes, broken lines and environment variables are read as a shell reads them") {
   Diagnostics diagnostics;
-  const auto command = read_vllm_command("VLLM_USE_V1=1 vllm serve \\\n  'org/a model' \\\n  --port=80", diagnostics);
+  const auto command =
+      read_vllm_command("VLLM_USE_V1=1 vllm serve \\\n  'org/a model' \\\n  --port=80", {}, diagnostics);
   REQUIRE(command);
   CHECK(command->model == "org/a model");
   CHECK(diagnostics.sorted().empty());
@@ -137,7 +140,7 @@ TEST_CASE("quotes, broken lines and environment variables are read as a shell re
 TEST_CASE("a flag that is set to False is off, as vLLM before 0.9 took it") {
   const auto said = [](const std::string& flags, const char* key) {
     Diagnostics diagnostics;
-    const auto command = read_vllm_command("vllm serve m " + flags, diagnostics);
+    const auto command = read_vllm_command("vllm serve m " + flags, {}, diagnostics);
     REQUIRE(command);
     CHECK(diagnostics.sorted().empty());
     const YamlNode* batcher = command->serving.find("batcher");
@@ -156,14 +159,14 @@ TEST_CASE("a flag that is set to False is off, as vLLM before 0.9 took it") {
   CHECK(said("--enable-chunked-prefill=True", "chunked_prefill") == "true");
   CHECK(said("--enforce-eager", "cuda_graphs") == "false");
   Diagnostics diagnostics;
-  CHECK_FALSE(read_vllm_command("vllm serve m --enforce-eager=maybe", diagnostics));
+  CHECK_FALSE(read_vllm_command("vllm serve m --enforce-eager=maybe", {}, diagnostics));
   REQUIRE(diagnostics.errors() == 1);
   CHECK(diagnostics.sorted()[0].where.column == 14);
 }
 
 TEST_CASE("an unknown flag is pointed at and takes its value with it") {
   Diagnostics diagnostics;
-  const auto command = read_vllm_command("vllm serve m --enable-eplb --eplb-config 4 -tp 2", diagnostics);
+  const auto command = read_vllm_command("vllm serve m --enable-eplb --eplb-config 4 -tp 2", {}, diagnostics);
   REQUIRE(command);
   CHECK(value(*command, "tensor_parallel") == "2");
   const auto warnings = diagnostics.sorted();
@@ -172,12 +175,36 @@ TEST_CASE("an unknown flag is pointed at and takes its value with it") {
   CHECK(warnings[1].where.column == 28);
 }
 
+// 79.1 GiB of an H100 are 84.9e9 B; 44.5 GiB of an L40S 47.8e9 B. 8,192 tokens are enough for 910 sequences of 9.
+TEST_CASE("steps are as large as vLLM makes them on the device, where the command does not say") {
+  CHECK(vllm_batch_defaults("h100-sxm NVIDIA H100 SXM5 80 GB (Hopper)", Bytes(84.9e9)).max_num_batched_tokens == 8192);
+  CHECK(vllm_batch_defaults("h100-sxm NVIDIA H100 SXM5 80 GB (Hopper)", Bytes(84.9e9)).max_num_seqs == 1024);
+  for (const auto& [name, bytes] : {std::pair("a100-80 NVIDIA A100 SXM4 80 GB", 85.1e9), std::pair("l40s", 47.8e9)}) {
+    CHECK(vllm_batch_defaults(name, Bytes(bytes)).max_num_batched_tokens == 2048);
+    CHECK(vllm_batch_defaults(name, Bytes(bytes)).max_num_seqs == 256);
+  }
+  const auto sizes = [](const std::string& flags, const VllmBatchDefaults& otherwise) {
+    Diagnostics diagnostics;
+    const auto command = read_vllm_command("vllm serve m" + flags, otherwise, diagnostics);
+    REQUIRE_MESSAGE(command, diagnostics.text(false));
+    const YamlNode& batcher = *command->serving.find("batcher");
+    return std::pair(batcher.find("max_num_batched_tokens")->text, batcher.find("max_num_seqs")->text);
+  };
+  using Sizes = std::pair<std::string, std::string>;
+  CHECK(sizes("", {2048, 256}) == Sizes("2048", "256"));
+  CHECK(sizes("", {8192, 1024}) == Sizes("8192", "1024"));
+  CHECK(sizes(" --max-num-batched-tokens 512", {8192, 1024}) == Sizes("512", "512"));
+  CHECK(sizes(" --max-num-seqs 64", {2048, 256}) == Sizes("2048", "64"));
+  CHECK(sizes(" --speculative-config '{\"method\": \"ngram\", \"num_speculative_tokens\": 8}'", {8192, 1024}) ==
+        Sizes("8192", "910"));
+}
+
 TEST_CASE("a flag of several values is no second model, an image names its version, the environment is told of") {
   Diagnostics diagnostics;
   const auto command = read_vllm_command(
       "docker run -e VLLM_USE_V1=0 vllm/vllm-openai:v0.11.2 m --served-model-name a b --cudagraph-capture-sizes 1 2 4 "
       "-tp 2",
-      diagnostics);
+      {}, diagnostics);
   REQUIRE(command);
   CHECK(command->model == "m");
   CHECK(command->serving.find("tensor_parallel")->text == "2");

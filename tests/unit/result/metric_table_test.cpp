@@ -30,7 +30,8 @@ result::RunResult everything() {
   for (Bytes& bytes : r.memory.emplace().by_kind.bytes) bytes = Bytes(number());
   r.kv_tiers.emplace_back();
   r.speculation = result::SpeculationResult{count(), number(), number()};
-  r.adapters = result::AdapterResult{count(), number()};
+  r.adapters = result::LoadsResult{count(), number()};
+  r.turns = result::LoadsResult{count(), number()};
   result::EnergyResult& e = r.energy.emplace();
   for (double* of : {&e.total_joules, &e.mean_w, &e.peak_w, &e.peak_window_s, &e.idle_share, &e.assumed_share})
     *of = number();

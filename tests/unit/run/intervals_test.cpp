@@ -151,6 +151,46 @@ TEST_CASE("joules that are watts for a time follow the time: a profile draws its
   CHECK(energy_at(1.1).second == approx(500.0).epsilon(1e-9));
 }
 
+TEST_CASE("groups of one preset have the errors of one fit, whatever their names; other devices their own") {
+  const auto scenario = scenario_of(
+      "schema: scenario/1\n"
+      "model: llama-3.1-8b\n"
+      "hardware: {devices: [{name: a, preset: h100-sxm}, {name: b, preset: h100-sxm, power_limit: 400 W}, {preset: "
+      "l40s}]}\n"
+      "workload: {requests: 1, arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, "
+      "value: 100}, output: {kind: fixed, value: 2}}}\n");
+  REQUIRE(scenario);
+  for (const std::size_t run : {std::size_t{0}, std::size_t{7}}) {
+    const auto factors = run::interval_factors(*scenario, run);
+    REQUIRE(factors.size() == 3);
+    CHECK(factors[0].by_family == factors[1].by_family);
+    CHECK(factors[0].by_family != factors[2].by_family);
+    CHECK(factors[1].headroom.si() == 400 - 121);  // of the catalogue's idle power
+  }
+  CHECK(run::interval_factors(*scenario, 0)[0].by_family != run::interval_factors(*scenario, 7)[0].by_family);
+}
+
+// Of two H100 at 400 W and one at 700 W, 121 W of each at rest: 2 x 279 W while the one stage works, 579 W while the
+// other does.
+TEST_CASE("parts that work in turn draw no more than the largest may; measured steps no more than they did") {
+  const auto scenario = scenario_of(
+      "schema: scenario/1\n"
+      "model: llama-3.1-8b\n"
+      "hardware: {devices: [{kind: pipeline, name: p, stages: [{layers: 16, device: {preset: h100-sxm, count: 2, "
+      "power_limit: 400 W}}, {layers: 16, device: {preset: h100-sxm}}], link: {bandwidth: 50 GB/s, latency: 5 us, "
+      "energy: 10 pJ/bit}}]}\n"
+      "workload: {requests: 1, arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, "
+      "value: 100}, output: {kind: fixed, value: 2}}}\n");
+  REQUIRE(scenario);
+  CHECK(run::interval_factors(*scenario, 0)[0].headroom.si() == approx(579));
+  // 150 W where 80 are allowed: the prediction is the limit, and 1,000 J last 6.67 s.
+  engine::TimeFactors factors;
+  for (auto& regimes : factors.by_family) regimes.fill(0.5);
+  factors.headroom = Watts(80);
+  CHECK(with_factors(std::make_unique<PlainStepModel>(), factors)->step(decodes(65)).device.si() ==
+        approx(1000.0 / 150));
+}
+
 TEST_CASE("a spread that is not known is supposed from the tag, the better the narrower") {
   double last = 0;
   for (const Tag tag : {Tag::measured, Tag::fitted, Tag::datasheet}) {

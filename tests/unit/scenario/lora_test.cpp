@@ -85,6 +85,20 @@ TEST_CASE("resident models that take turns each keep adapters of their own") {
   CHECK(blocks("") - blocks(lora("")) == approx(2 * 100 * kAdapter / (16 * 131072)).epsilon(0.001));
 }
 
+TEST_CASE("streams of a pipeline hold a set of adapters each, and the user is told") {
+  const auto warnings = [](const std::string& streams) {
+    return scenario_of(
+               "schema: scenario/1\nmodel: llama-3.1-8b\n"
+               "hardware: {devices: [{name: gpu, preset: h100-sxm, count: 2}]}\n"
+               "serving: {pipeline_parallel: 2" +
+               streams + lora(", resident: 16") + "}\nworkload: {preset: chat-1k, requests: 1}\n")
+        ->warnings;
+  };
+  CHECK(warnings("").empty());
+  REQUIRE(warnings(", pipeline_batches: 2").size() == 1);
+  CHECK(holds(warnings(", pipeline_batches: 2")[0], "each of its 2 streams of batches holds 16 adapters of its own"));
+}
+
 TEST_CASE("adapters that do not fit are what the message names") {
   const std::string many = mistakes(
       yaml_of(", lora: {rank: 16, targets: [q, k, v, o], adapters: 100000, popularity: 1, load_bandwidth: 25 GB/s}"));

@@ -193,13 +193,15 @@ TEST_CASE("models, pools and classes that do not go together are told apart") {
 }
 
 TEST_CASE("a call for another model waits for its weights: 16.06 GB on 8 sockets at 200 GB/s each are 10.04 ms") {
-  const auto scenario = [](const std::string& turns) {
+  const auto scenario = [](const std::string& turns, const std::string& more = "") {
     return scenario_of(
         "schema: scenario/1\n"
         "model: llama-3.1-8b\n"
         "models: {twin: llama-3.1-8b}\n"
         "hardware: {devices: [{name: rack, preset: sn40l, count: 8}]}\n"
-        "serving: {tensor_parallel: 8, max_model_len: 4096, pools: [{devices: [rack], models: [main, twin], "
+        "serving: {tensor_parallel: 8, max_model_len: 4096" +
+        more +
+        ", pools: [{devices: [rack], models: [main, twin], "
         "take_turns: "
         "{" +
         turns +
@@ -218,6 +220,14 @@ TEST_CASE("a call for another model waits for its weights: 16.06 GB on 8 sockets
   CHECK(loaded.pools[1].loading_s == approx(0.01004).epsilon(0.001));
   CHECK(loaded.pools[0].loads == 0);
   CHECK(resident.pools[1].loads == 0);
+  REQUIRE(loaded.turns);
+  CHECK(loaded.turns->loads == 1);
+  CHECK(loaded.turns->load_s == approx(0.01004).epsilon(0.001));
+  CHECK(resident.turns->loads == 0);
+  // Heads that draft come with them: 0.05 of 16.06 GB more are 10.54 ms.
+  const auto heads = run_on_event_queue(
+      *scenario("load_bandwidth: 200 GB/s", ", speculation: {tokens: 2, acceptance: 0.8, draft: {share: 0.05}}"));
+  CHECK(heads.turns->load_s == approx(1.05 * 16.06e9 / (8 * 200e9)).epsilon(0.001));
   CHECK(loaded.kv.blocks > resident.kv.blocks);  // two models' weights take memory
 }
 

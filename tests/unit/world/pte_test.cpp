@@ -63,6 +63,15 @@ TEST_CASE("whole contexts count again in every call, whether they were computed 
   }
 }
 
+// A task of three calls takes 4 s and more: calls of those that began before the warm-up arrive behind it.
+TEST_CASE("what was computed is that of the calls of measured tasks: 1,000 + 1,500 + 2,000 each") {
+  const auto result =
+      run_on_event_queue(*scenario_of(agents(", enable_prefix_caching: false"), {"workload.warmup=5 s"}));
+  REQUIRE(result.pte);
+  REQUIRE(result.latency["task_s"]->count == 2);
+  CHECK(result.pte->mean_computed == approx(4500 + result.pte->gamma * 100.0 * (1100 + 1600 + 2100)));
+}
+
 TEST_CASE("a device that states no peaks has no prefill token equivalents") {
   const auto scenario =
       scenario_of(agents(""), {"model=llama-3.1-8b", "hardware.devices[0].preset=sn40l", "hardware.devices[0].count=16",

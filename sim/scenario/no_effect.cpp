@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/scenario/no_effect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hardware/cim/chip.hpp"
+#include "sim/engine/kv_pool.hpp"
+
+namespace llmscape::scenario {
+namespace {
+
+// Whether the pool's choice is not what would be taken without it.
+using Chosen = bool (*)(const PoolConfig&);
+
+bool chose_windows(const PoolConfig& pool) {
+  return name_of(pool.kv_windows) != engine_default(pool.engine.name, pool.engine.version, "kv_windows");
+}
+
+bool chose_utilization(const PoolConfig& pool) {
+  return pool.gpu_memory_utilization != EngineConfig().gpu_memory_utilization;
+}
+
+// Of the KV pool: devices that say themselves how many tokens of KV they hold do not ask.
+void warn_of_kv(Scenario& scenario, const char* key, Chosen chosen) {
+  const hardware::Device* believed = nullptr;
+  for (const PoolConfig& pool : scenario.pools) {
+    if (!chosen(pool)) continue;
+    for (const std::string& group : pool.devices) {
+      const hardware::Device& device = *scenario.config.hardware.devices[scenario.group_of(group)];
+      if (engine::stated_kv_tokens(device, scenario.model_on(pool, device), pool.plan()) == 0) return;
+      believed = &device;
+    }
+  }
+  if (believed)
+    scenario.warnings.push_back(
+        fmt::format("serving.{} has no effect: '{}' says itself how many tokens of KV it holds", key, believed->name));
+}
+
+void warn_of_exchange(Scenario& scenario) {
+  const auto asks = [](const PoolConfig& pool) { return pool.expert_exchange == models::ExpertExchange::all_to_all; };
+  const auto exchanges = [&](const PoolConfig& pool) { return asks(pool) && pool.lock_step; };
+  if (std::ranges::any_of(scenario.pools, asks) && std::ranges::none_of(scenario.pools, exchanges))
+    scenario.warnings.emplace_back(
+        "serving.expert_exchange has no effect: only data-parallel ranks of a mixture send tokens to one another's "
+        "experts (serving.data_parallel)");
+}
+
+// Macros take inputs of their own width: wider activations are quantised to it, and narrower ones padded.
+void warn_of_activations(Scenario& scenario) {
+  for (const PoolConfig& pool : scenario.pools) {
+    const ModelConfig& config = pool.model ? scenario.config.models.at(*pool.model) : scenario.config.model;
+    if (!config.activations) continue;
+    for (const std::string& group : pool.devices) {
+      const hardware::Device& device = *scenario.config.hardware.devices[scenario.group_of(group)];
+      const auto* chip = dynamic_cast<const hardware::CimDevice*>(&device);
+      const models::Format& inputs = scenario.model_on(pool, device).precision.activations;
+      if (!chip || 8 * inputs.bytes >= static_cast<double>(*chip->macro.input_bits)) continue;
+      std::string text = fmt::format("{}.activations has no effect on '{}': its macros take inputs of {} bits",
+                                     pool.model ? "models." + *pool.model : "model", group, *chip->macro.input_bits);
+      if (std::ranges::find(scenario.warnings, text) == scenario.warnings.end())
+        scenario.warnings.push_back(std::move(text));
+    }
+  }
+}
+
+}  // namespace
+
+void warn_of_no_effect(Scenario& scenario) {
+  warn_of_kv(scenario, "kv_windows", chose_windows);
+  warn_of_kv(scenario, "gpu_memory_utilization", chose_utilization);
+  warn_of_exchange(scenario);
+  warn_of_activations(scenario);
+}
+
+}  // namespace llmscape::scenario
