@@ -55,13 +55,14 @@ class SectionReader {
 
   // EngineCore keeps as many batches under way as there are stages (max_concurrent_batches).
   void pipeline() {
-    const YamlNode* stages = serving_.find("pipeline_parallel");
-    if (!stages || stages->text == "1") return;
-    serving_.set("pipeline_batches", written(stages->text));
+    const YamlNode* found = serving_.find("pipeline_parallel");
+    const std::string stages = found ? found->text : "1";
+    if (stages == "1") return;
+    serving_.set("pipeline_batches", written(stages));
     read_.assumed.push_back(
         fmt::format("{} batches are under way, one in each stage, each with a queue and a share of the KV pool of its "
                     "own (pipeline_batches)",
-                    stages->text));
+                    stages));
   }
 
   void speculation(const VllmText& value) {

@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -114,17 +115,41 @@ class Searcher {
       if (seed != in_turn.size()) break;
       in_turn.push_back(run);
     }
-    auto judged = judge(query_.question, table_, in_turn);
+    keep_judged(judged_, value, judge(query_.question, table_, in_turn));
+    keep_judged(confirmed_, value, judge(query_.question, table_, in_turn, query_.question.repeat));
+  }
+
+  void keep_judged(std::map<double, TriedValue>& all, double value, std::optional<TriedValue> judged) const {
     if (!judged) return;
     judged->value = value;
     judged->text = query_.number.written(value);
-    judged_.insert_or_assign(value, std::move(*judged));
+    all.insert_or_assign(value, std::move(*judged));
+  }
+
+  // Values that would be the answer are judged by all seeds: where runs scatter widely, the one that lies far enough
+  // from a limit to decide by itself is a lucky one.
+  using Candidates = std::set<double>;
+  [[nodiscard]] const TriedValue* known_of(double value, const Candidates& candidates) const {
+    const auto& all = candidates.contains(value) ? confirmed_ : judged_;
+    const auto known = all.find(value);
+    return known == all.end() ? nullptr : &known->second;
+  }
+
+  // Where a search over what `standing` (value, candidates) knows has come to, its answer confirmed.
+  template <class StandingOf>
+  SearchStep confirmed_step(Candidates& candidates, const StandingOf& standing) const {
+    for (;;) {
+      const SearchStep found =
+          next_step(query_.space, [&](double value) { return standing(value, std::as_const(candidates)); });
+      if (found.next || !found.met || !candidates.insert(*found.met).second) return found;
+    }
   }
 
   SearchStep step(const Supposed& supposed) {
-    return next_step(query_.space, [&](double value) -> std::optional<Standing> {
+    Candidates candidates;
+    return confirmed_step(candidates, [&](double value, const Candidates& asked) -> std::optional<Standing> {
       if (!refusal(value).empty()) return Standing::refused;
-      if (const auto known = judged_.find(value); known != judged_.end()) return known->second.standing;
+      if (const TriedValue* known = known_of(value, asked)) return known->standing;
       const auto maybe = supposed.find(value);
       return maybe == supposed.end() ? std::nullopt : std::optional(maybe->second);
     });
@@ -161,23 +186,25 @@ class Searcher {
   // Goes through the search once more, over what is known.
   SearchAnswer answer() {
     SearchAnswer answer;
-    const SearchStep end = next_step(query_.space, [&](double value) -> std::optional<Standing> {
-      if (!refusal(value).empty()) return Standing::refused;
-      const TriedValue& judged = judged_.at(value);
-      if (std::ranges::find(answer.tried, value, &TriedValue::value) == answer.tried.end()) {
-        answer.tried.push_back(judged);
-        answer.runs += judged.runs.size();
-      }
-      return judged.standing;
-    });
-    if (end.met) answer.best = value_at(*end.met);
-    if (end.failed) answer.next = value_at(*end.failed);
+    Candidates candidates;
+    const SearchStep end =
+        confirmed_step(candidates, [&](double value, const Candidates& asked) -> std::optional<Standing> {
+          if (!refusal(value).empty()) return Standing::refused;
+          const TriedValue& judged = *known_of(value, asked);
+          const auto before = std::ranges::find(answer.tried, value, &TriedValue::value);
+          if (before == answer.tried.end()) answer.tried.push_back(judged);
+          else *before = judged;
+          return judged.standing;
+        });
+    for (const TriedValue& value : answer.tried) answer.runs += value.runs.size();
+    if (end.met) answer.best = value_at(*end.met, candidates);
+    if (end.failed) answer.next = value_at(*end.failed, candidates);
     return answer;
   }
 
-  TriedValue value_at(double value) {
+  TriedValue value_at(double value, const Candidates& candidates) {
     TriedValue tried;
-    if (const auto judged = judged_.find(value); judged != judged_.end()) tried = judged->second;
+    if (const TriedValue* known = known_of(value, candidates)) tried = *known;
     tried.value = value;
     tried.text = query_.number.written(value);
     if (const std::string& why = refusal(value); !why.empty()) {
@@ -194,7 +221,8 @@ class Searcher {
   std::vector<Task> tasks_;
   std::map<double, std::map<std::size_t, SearchRun>> runs_;        // by value, then seed
   std::map<double, std::map<std::size_t, std::string>> failures_;  // why runs failed
-  std::map<double, TriedValue> judged_;
+  std::map<double, TriedValue> judged_;                            // by as many runs as decide
+  std::map<double, TriedValue> confirmed_;                         // by those of all seeds
   std::map<double, std::string> refusals_;
 };
 

@@ -88,14 +88,14 @@ bool decide(const Question& question, const ResultsTable& table, TriedValue& val
 
 }  // namespace
 
-std::optional<TriedValue> judge(const Question& question, const ResultsTable& table,
-                                const std::vector<SearchRun>& runs) {
+std::optional<TriedValue> judge(const Question& question, const ResultsTable& table, const std::vector<SearchRun>& runs,
+                                std::size_t fewest) {
   TriedValue value;
   for (const SearchRun& run : runs) {
     value.runs.push_back(run);
     value.why.clear();
     value.clear = true;
-    if (decide(question, table, value)) return value;
+    if (decide(question, table, value) && value.runs.size() >= fewest) return value;
   }
   return std::nullopt;
 }

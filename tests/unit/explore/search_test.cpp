@@ -90,7 +90,11 @@ TEST_CASE("D/D/1: the last of n calls waits (n - 1)(D - 1/rate), so that twice D
   CHECK(answer.next->value >= edge * (1 - 1e-5));
   CHECK(answer.next->value <= answer.best->value * 1.001);
   CHECK(answer.best->clear);  // no randomness: three seeds suffice near the limit
-  for (const TriedValue& value : answer.tried) CHECK(value.runs.size() <= 3);
+  for (const TriedValue& value : answer.tried) {
+    CAPTURE(value.text);
+    CHECK(value.runs.size() <= (value.value == answer.best->value ? query.question.repeat : 3));
+  }
+  CHECK(answer.best->runs.size() == query.question.repeat);  // the answer itself is seen by all seeds
 }
 
 TEST_CASE("M/D/1: a mean time in the system of two services is met up to two thirds of the capacity, within 3 %") {
