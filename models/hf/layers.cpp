@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 namespace llmscape::models::hf {
 namespace {
@@ -26,13 +28,33 @@ std::vector<std::int64_t> windows_by_type(ConfigReader& config, const YamlNode& 
   return windows;
 }
 
+// Engines stretch a context by YaRN to so many times the original one (vLLM's _get_and_verify_max_len). Files of models
+// that were trained so state the result; others, as Qwen3's cards have it, what it was before.
+std::int64_t stretched_context(ConfigReader& config, std::int64_t stated) {
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    const YamlNode* rope = config.find(key);
+    if (!rope || !rope->is_mapping()) continue;
+    const auto says = [&](const char* name, const char* text) {
+      const YamlNode* found = rope->find(name);
+      return found && found->is_scalar() && found->text == text;
+    };
+    const YamlNode* factor = rope->find("factor");
+    if (!factor || !factor->is_scalar() || !(says("rope_type", "yarn") || says("type", "yarn"))) continue;
+    ConfigReader inner(*rope, config.diagnostics());
+    const double times = std::strtod(factor->text.c_str(), nullptr);
+    const auto original = static_cast<double>(inner.integer("original_max_position_embeddings", stated));
+    if (times > 1 && times * original < 1e9) stated = std::max<std::int64_t>(stated, std::llround(times * original));
+  }
+  return stated;
+}
+
 }  // namespace
 
 ModelSpec frame_of(ConfigReader& config, bool tied) {
   ModelSpec model;
   model.hidden = config.integer("hidden_size");
   model.vocabulary = config.integer("vocab_size");
-  model.max_position = config.integer("max_position_embeddings");
+  model.max_position = stretched_context(config, config.integer("max_position_embeddings"));
   model.tied_embeddings = config.flag("tie_word_embeddings", tied);
   return model;
 }

@@ -37,6 +37,21 @@ int routed_layers(const ModelSpec& model) {
 
 }  // namespace
 
+// Qwen3's card: 32,768 x 4 = 131,072 beside a stated 40,960; DeepSeek-V3's file: 4,096 x 40 = 163,840, as it states.
+TEST_CASE("YaRN stretches a context to so many times the original one, other scalings are in what is stated") {
+  const auto context = [](const std::string& stated, const std::string& scaling) {
+    return read(small_with("\"max_position_embeddings\": " + stated + ", " + scaling)).max_position;
+  };
+  CHECK(context("40960", R"("rope_scaling": {"rope_type": "yarn", "factor": 4.0,
+      "original_max_position_embeddings": 32768})") == 131072);
+  CHECK(context("163840", R"("rope_scaling": {"type": "yarn", "factor": 40,
+      "original_max_position_embeddings": 4096})") == 163840);
+  CHECK(context("32768", R"("rope_parameters": {"rope_type": "yarn", "factor": 4.0, "rope_theta": 1e6})") == 131072);
+  CHECK(context("131072", R"("rope_scaling": {"rope_type": "llama3", "factor": 8.0,
+      "original_max_position_embeddings": 8192})") == 131072);
+  CHECK(context("512", R"("rope_scaling": null)") == 512);
+}
+
 TEST_CASE("the keys of a Llama are read, and unknown ones passed over") {
   const ModelSpec model = read(small_with(R"("rope_theta": 5e5, "auto_map": {"AutoModel": "x"}, "pretraining_tp": 1)"));
   CHECK(model.name == "small");
