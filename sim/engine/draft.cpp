@@ -78,15 +78,18 @@ class DraftDevice final : public EngineModel {
     models::Batch drafted;
     drafted.decodes = batch.decodes - batch.late;
     drafted.attended = batch.late > 0 ? batch.drafted : batch.attended;
-    std::vector<models::Attended> longest = contexts_.of(drafted);
+    const std::vector<models::Attended> contexts = contexts_.of(drafted);
+    std::vector<models::Attended> longest = contexts, mean = contexts;
     for (models::Attended& law : longest) law.sum = law.max;
+    for (models::Attended& law : mean) law.sum = law.max = (law.sum + drafted.decodes / 2) / drafted.decodes;
     models::Batch one;
     one.decodes = 1;
     one.attended = longest;
-    const EngineCost draft = draft_->step(one);
     // Contexts of a batch are those of the mean pass, or padded: the one that was drawn is in time.
-    cost.sync += std::min(deadline_, draft_time(draft, drafts, link_));
-    cost.add_energy(draft, static_cast<double>(drafts) * static_cast<double>(drafted.decodes));
+    cost.sync += std::min(deadline_, draft_time(draft_->step(one), drafts, link_));
+    // All wait for the longest, and each spends the joules of its own.
+    one.attended = mean;
+    cost.add_energy(draft_->step(one), static_cast<double>(drafts) * static_cast<double>(drafted.decodes));
     return cost;
   }
   [[nodiscard]] std::vector<std::string> range_warnings() const override {

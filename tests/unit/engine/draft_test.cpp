@@ -78,6 +78,23 @@ TEST_CASE("a draft on each user's own device makes the pass wait for k steps of 
   CHECK(cost.energy[0].si() == approx(10 + 2 * 4));
 }
 
+// Two phones with 100 and 30,000 tokens of context: both wait for the longer one, and spend a joule for each key,
+// twice.
+TEST_CASE("each user's device spends the joules of its own context") {
+  struct Hungry final : Made {
+    EngineCost step(const models::Batch& batch) override {
+      EngineCost cost = Made::step(batch);
+      cost.energy[0] = Joules(static_cast<double>(batch.attended.front().sum));
+      return cost;
+    }
+  };
+  const DraftLink link{Seconds(0.015), BytesPerSecond(1000)};
+  const auto steps = with_draft_device(std::make_unique<Made>(), std::make_unique<Hungry>(), kAlike, link, Seconds(10));
+  const EngineCost cost = steps->step(Verification(2, 2, {{30100, 30000}}).batch);
+  CHECK(cost.sync.si() == approx(2 * (1e-3 + 30000e-6 + 1e-4) + 2 * 0.015 + 0.016));
+  CHECK(cost.energy[0].si() == approx(6 + 2 * 30100));
+}
+
 TEST_CASE("contexts of a window that only the draft model has follow from the full ones") {
   const ContextsOfDraft contexts({0, 512}, {0, 100, 512});
   CHECK(contexts.known());
