@@ -55,14 +55,20 @@ Seconds ring_time(const models::Collective& c, Seconds latency, BytesPerSecond b
   return ring_hops(c) * latency + moved(c) / bandwidth;
 }
 
-// What one device reaches in a ring of more ranks than were measured: the links' figure, but no more than the widest
-// ring of its kind, whose slowest link a larger one crosses too.
-BytesPerSecond beyond_rows(const Links& links, const models::Collective& c) {
+const CollectiveFit* widest_ring(const Links& links, Kind kind, double bytes) {
   const CollectiveFit* widest = nullptr;
   for (const CollectiveFit& fit : links.collectives)
-    if (takes(fit, c.kind, c.bytes) &&
+    if (takes(fit, kind, bytes) &&
         (!widest || fit.ranks > widest->ranks || (fit.ranks == widest->ranks && fit.bandwidth > widest->bandwidth)))
       widest = &fit;
+  return widest;
+}
+
+// What one device reaches in a ring of more ranks than were measured: the links' figure, but no more than the widest
+// ring of its kind, or of the all-reduces that stand for it, whose slowest link a larger one crosses too.
+BytesPerSecond beyond_rows(const Links& links, const models::Collective& c) {
+  const CollectiveFit* widest = widest_ring(links, c.kind, c.bytes);
+  if (!widest && c.kind != Kind::send) widest = widest_ring(links, Kind::all_reduce, c.bytes);
   return widest ? std::min<BytesPerSecond>(*links.bandwidth, widest->bandwidth) : *links.bandwidth;
 }
 

@@ -259,7 +259,7 @@ void forget_wide_collectives(YamlNode* rows, const YamlNode* reference, double d
     const auto ranks = read(row.find("ranks"), DimensionOf<double>::value);
     const auto same = [&](const YamlNode& then) {
       const YamlNode *a = row.find("ranks"), *b = then.find("ranks");
-      return a && b && a->text == b->text && a->origin == b->origin && row.origin == then.origin;
+      return a && b && a->text == b->text && a->origin == b->origin;
     };
     return ranks && *ranks > devices && std::ranges::any_of(reference->items, same);
   });

@@ -21,7 +21,9 @@ struct LeastWork {
 // memory. That it happened shows in rows that took less than their weights need from memory; then all with no more
 // weights than the largest of these go (an L40S: 96 MB of L2, six copies, GEMMs of up to 22 MB at up to 2.9 times the
 // memory's bandwidth), but for those that say what a launch or a FLOP costs: whose weights take less than a fifth of
-// the fastest row's time and of their FLOPs. `work_of` a row. Returns what to say of it; nothing where all stay.
+// the fastest row's time and of their FLOPs, so that it hardly shows where they came from (0.2^4, where times blend as
+// fourth powers; a fifth at most, where they add up). `work_of` a row. Returns what to say of it; nothing where all
+// stay.
 template <class Row, class WorkOf>
 std::string without_cached_weights(const Chip& chip, std::vector<Row>& rows, const WorkOf& work_of) {
   constexpr double kHardlyShows = 0.2;

@@ -136,10 +136,10 @@ void add_engine_fields(Fields<T>& f) {
       .between(1, 65536);
   f.add_enum(
       "kv_windows", &T::kv_windows,
-      {{"ignored", KvWindows::ignored},
-       {"pooled", KvWindows::pooled},
-       {"split", KvWindows::split},
-       {"ratio", KvWindows::ratio}},
+      {{std::string(name_of(KvWindows::ignored)), KvWindows::ignored},
+       {std::string(name_of(KvWindows::pooled)), KvWindows::pooled},
+       {std::string(name_of(KvWindows::split)), KvWindows::split},
+       {std::string(name_of(KvWindows::ratio)), KvWindows::ratio}},
       "KV memory of layers with a sliding window beside layers without: kept whole, blocks of one pool, a pool of "
       "each by what it can use, or 0.8 tokens for each of the others'");
   f.add_enum("first_token", &T::first_token,

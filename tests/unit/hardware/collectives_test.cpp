@@ -70,6 +70,8 @@ TEST_CASE("a ring of more ranks than were measured has no more bandwidth than th
   CHECK(micros(links, Kind::all_reduce, bytes, 2) == approx(20 + bytes / 16e9 * 1e6));
   CHECK(micros(links, Kind::all_reduce, bytes, 4) == approx(6 * 3 + 1.5 * bytes / 16e9 * 1e6));
   CHECK(micros(links, Kind::all_reduce, bytes, 4) > micros(links, Kind::all_reduce, bytes, 2));
+  // All-reduces stand for the kinds that nobody measured there, beyond their ranks too.
+  CHECK(micros(links, Kind::all_gather, bytes, 4) == approx(3 * 3 + 0.75 * bytes / 16e9 * 1e6));
 }
 
 // Eight devices at 400 GB/s and 2 us a hop, 50 GB/s and 10 us from one such group to the next.
