@@ -35,7 +35,8 @@ void Series::on_step(int, Seconds start, Seconds end, std::int64_t decodes, std:
 
 TimeLines Series::lines() const {
   const double power_width = power_.window().si();
-  const auto power_windows = static_cast<double>(power_.windows().size());
+  const std::vector<Joules> spent = power_.windows();
+  const auto power_windows = static_cast<double>(spent.size());
   double width = width_;
   while (power_windows * power_width > width * static_cast<double>(kMost)) width *= 2;
   width = std::max(width, power_width);
@@ -49,8 +50,7 @@ TimeLines Series::lines() const {
     lines.kv_blocks[i / windows_joined] += windows_[i].kv_blocks / width;
   }
   const auto joined = static_cast<std::size_t>(std::llround(width / power_width));
-  for (std::size_t i = 0; i < power_.windows().size(); ++i)
-    lines.power_w[i / joined] += power_.windows()[i].si() / width;
+  for (std::size_t i = 0; i < spent.size(); ++i) lines.power_w[i / joined] += spent[i].si() / width;
   return lines;
 }
 

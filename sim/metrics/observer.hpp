@@ -121,24 +121,25 @@ class Observer : public serving::RequestListener {
   WindowTracker& window_;
 };
 
-// The gaps between tokens that one replica emitted after the warm-up, and the power of its steps.
+// The gaps between tokens that one replica emitted after the warm-up; the power of its steps goes to its group's.
 class StepRecorder : public serving::StepListener {
  public:
-  StepRecorder(Seconds warmup, WindowTracker& window) : warmup_(warmup), window_(window) {}
+  StepRecorder(Seconds warmup, WindowTracker& window, PowerSeries& power)
+      : warmup_(warmup), window_(window), power_(power) {}
   void on_token_gaps(Seconds at, Seconds gap, std::int64_t count) override {
     if (at >= warmup_) gaps.add(gap.si(), count);
   }
   void on_step(Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
   [[nodiscard]] bool hears_steps() const override { return false; }
-  void on_energy(Seconds start, Seconds end, Joules energy) override { power.add(start, end, energy); }
+  void on_energy(Seconds start, Seconds end, Joules energy) override { power_.add(start, end, energy); }
   void on_first_token(Seconds at) override { window_.on_first_token(at); }
 
   Distribution gaps;  // seconds
-  PowerSeries power;  // dynamic
 
  private:
   Seconds warmup_;
   WindowTracker& window_;
+  PowerSeries& power_;
 };
 
 }  // namespace llmscape::metrics

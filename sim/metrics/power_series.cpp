@@ -9,18 +9,21 @@ void PowerSeries::add(Seconds from, Seconds to, Joules energy) {
   end_ = std::max(end_, to);
   while (to >= window_ * static_cast<double>(kMost)) widen();
   const std::size_t first = window_of(from), last = window_of(to);
-  if (windows_.size() <= last) {
-    if (windows_.empty()) windows_.reserve(kMost);  // of a fleet there is one for each replica: nothing is moved later
-    windows_.resize(last + 1);
-  }
+  if (windows_.size() <= last) windows_.resize(last + 1);
+  const Quanta all = quanta(energy);
   if (first == last) {
-    windows_[first] += energy;
+    windows_[first] += all;
     return;
   }
+  // What is spent by the edge of a window is rounded, and no window for itself: wider ones come to the same.
   const Watts power = energy / (to - from);
-  windows_[first] += power * (window_ * static_cast<double>(first + 1) - from);
-  for (std::size_t i = first + 1; i < last; ++i) windows_[i] += power * window_;
-  windows_[last] += power * (to - window_ * static_cast<double>(last));
+  Quanta spent = 0;
+  for (std::size_t i = first; i < last; ++i) {
+    const Quanta until = std::min(all, quanta(power * (window_ * static_cast<double>(i + 1) - from)));
+    windows_[i] += until - spent;
+    spent = until;
+  }
+  windows_[last] += all - spent;
 }
 
 void PowerSeries::add(const PowerSeries& other) {
@@ -41,16 +44,23 @@ void PowerSeries::widen() {
   windows_.resize((windows_.size() + 1) / 2);
 }
 
+std::vector<Joules> PowerSeries::windows() const {
+  std::vector<Joules> energies;
+  energies.reserve(windows_.size());
+  for (const Quanta energy : windows_) energies.push_back(joules(energy));
+  return energies;
+}
+
 Joules PowerSeries::total() const {
-  Joules sum;
-  for (const Joules energy : windows_) sum += energy;
-  return sum;
+  Quanta sum = 0;
+  for (const Quanta energy : windows_) sum += energy;
+  return joules(sum);
 }
 
 Watts PowerSeries::power(std::size_t window) const {
   const Seconds from = window_ * static_cast<double>(window);
   const Seconds length = std::min(window_, end_ - from);
-  return length > Seconds() ? windows_[window] / length : Watts();
+  return length > Seconds() ? joules(windows_[window]) / length : Watts();
 }
 
 Watts PowerSeries::peak(Seconds from, Seconds to) const {

@@ -88,7 +88,8 @@ void Timeline::on_power(const std::string& group, const metrics::PowerSeries& po
     event(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"power"}}}})", power_process_));
   }
   const std::string name = nlohmann::json(group).dump();
-  for (std::size_t i = 0; i < power.windows().size(); ++i)
+  const std::size_t windows = power.windows().size();
+  for (std::size_t i = 0; i < windows; ++i)
     event(fmt::format(R"({{"ph":"C","name":{},"pid":{},"ts":{},"args":{{"W":{}}}}})", name, power_process_,
                       microseconds(power.window() * static_cast<double>(i)), power.power(i).si()));
 }

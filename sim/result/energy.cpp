@@ -70,9 +70,9 @@ std::vector<std::pair<std::string, double>> by_component(const metrics::EnergyLe
   return joules;
 }
 
-void add_power(const Parts& parts, const serving::Gateway& gateway, std::size_t replica, Seconds end,
-               metrics::PowerSeries& power) {
-  power.add(*parts.power[replica]);
+// What the devices of a replica draw whether they work or not, over the time in which they were switched on.
+void add_standing(const Parts& parts, const serving::Gateway& gateway, std::size_t replica, Seconds end,
+                  metrics::PowerSeries& power) {
   for (const auto& span : gateway.fleet().provisioned(replica).spans(end))
     power.add(span.from, span.to, standing_power(parts, replica) * (span.to - span.from));
 }
@@ -81,15 +81,16 @@ void add_power(const Parts& parts, const serving::Gateway& gateway, std::size_t 
 
 std::map<std::string, metrics::PowerSeries> power_by_group(const Parts& parts, const serving::Gateway& gateway,
                                                            Seconds end) {
-  std::map<std::string, metrics::PowerSeries> power;
+  std::map<std::string, metrics::PowerSeries> power = *parts.power;
   for (std::size_t r = 0; r < parts.replicas.size(); ++r)
-    add_power(parts, gateway, r, end, power[parts.devices[r]->name]);
+    add_standing(parts, gateway, r, end, power[parts.devices[r]->name]);
   return power;
 }
 
 metrics::PowerSeries power_of(const Parts& parts, const serving::Gateway& gateway, const Portion& whole) {
-  metrics::PowerSeries power;  // replica by replica, so that how devices are grouped does not show (INV-13)
-  for (std::size_t r = 0; r < parts.replicas.size(); ++r) add_power(parts, gateway, r, whole.to, power);
+  metrics::PowerSeries power;
+  for (const auto& [group, dynamic] : *parts.power) power.add(dynamic);
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) add_standing(parts, gateway, r, whole.to, power);
   if (power.end() > whole.to * (1 + 1e-9))
     throw std::logic_error("INV-6: joules were spent until " + std::to_string(power.end().si()) + " s in a run of " +
                            std::to_string(whole.to.si()) + " s");

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
+#include <string>
 #include <vector>
 
 #include "base/statistics.hpp"
@@ -21,9 +23,9 @@ struct Parts {
   std::vector<const Distribution*> gaps;
   std::vector<std::size_t> pools;                  // of the scenario's, where the replica stood at first
   std::vector<const serving::DeviceTurns*> turns;  // nullptr where the replica has its devices alone
-  std::vector<const metrics::PowerSeries*> power;  // dynamic
   std::vector<std::int64_t> devices_of_replica;
   std::vector<std::int64_t> devices_counted;  // the same, but 0 where one before it has the same ones
+  const std::map<std::string, metrics::PowerSeries>* power = nullptr;  // by group of devices; dynamic
 };
 
 }  // namespace llmscape::result

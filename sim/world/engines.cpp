@@ -32,8 +32,9 @@ class Engines::Process : public kernel::Process {
 
 class Engines::StepRecorder : public metrics::StepRecorder {
  public:
-  StepRecorder(Seconds warmup, metrics::WindowTracker& window, int replica, Watcher* watcher)
-      : metrics::StepRecorder(warmup, window), replica_(replica), watcher_(watcher),
+  StepRecorder(Seconds warmup, metrics::WindowTracker& window, metrics::PowerSeries& power, int replica,
+               Watcher* watcher)
+      : metrics::StepRecorder(warmup, window, power), replica_(replica), watcher_(watcher),
         hears_steps_(watcher && watcher->hears_steps()) {}
   void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting,
                std::int64_t kv_blocks_used) override {
@@ -143,8 +144,8 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   const auto placed = scenario_.config.hardware.fabric.groups.find(device.name);
   const std::int64_t devices = config.plan().devices();
   const auto index = replicas_.size();
-  StepRecorder& recorder =
-      recorders_.emplace_back(scenario_.config.workload.warmup, window_, static_cast<int>(index), options_.watcher);
+  StepRecorder& recorder = recorders_.emplace_back(scenario_.config.workload.warmup, window_, power_[device.name],
+                                                   static_cast<int>(index), options_.watcher);
   serving::ReplicaConfig replica;
   replica.index = static_cast<int>(index);
   replica.kv_blocks = size.kv.all();
@@ -273,6 +274,7 @@ void Engines::check_invariants(Seconds now) const {
 
 void Engines::fill(Ended& parts) const {
   parts.tiers = &tiers_;
+  parts.power = &power_;
   parts.warnings.insert(parts.warnings.end(), warnings_.begin(), warnings_.end());
   const auto unread = overrides_.warnings();
   parts.warnings.insert(parts.warnings.end(), unread.begin(), unread.end());
@@ -280,7 +282,6 @@ void Engines::fill(Ended& parts) const {
     parts.replicas.push_back(&replicas_[i]);
     parts.devices.push_back(built_[i].device);
     parts.gaps.push_back(&recorders_[i].gaps);
-    parts.power.push_back(&recorders_[i].power);
     const serving::DeviceTurns* turns = built_[i].turns;
     const bool counted = built_[i].first_stream && (!turns || turns->tenants().front() == &replicas_[i]);
     parts.devices_of_replica.push_back(seats_[i].devices);

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <vector>
+
 #include "base/random.hpp"
 
 namespace llmscape::metrics {
@@ -66,6 +69,29 @@ TEST_CASE("the order of spending changes nothing, and the sum of series of unlik
   ahead.add(shorter);
   CHECK(ahead.windows() == sum.windows());
   CHECK(ahead.total() == before + Joules(100));
+}
+
+TEST_CASE("any energies come to the same bits in any order, in one series or in several that are added") {
+  RandomStream random(4);
+  struct Spent {
+    Seconds from, to;
+    Joules energy;
+  };
+  std::vector<Spent> steps;
+  for (int i = 0; i < 2000; ++i) {
+    const Seconds from(60 * random.uniform());
+    steps.push_back({from, from + Seconds(0.05 * random.uniform()), Joules(1e-6 + 10 * random.uniform())});
+  }
+  PowerSeries ahead, back, sum;
+  std::array<PowerSeries, 3> parts;
+  for (const Spent& step : steps) ahead.add(step.from, step.to, step.energy);
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) back.add(step->from, step->to, step->energy);
+  for (std::size_t i = 0; i < steps.size(); ++i) parts[i % 3].add(steps[i].from, steps[i].to, steps[i].energy);
+  for (const PowerSeries& part : parts) sum.add(part);
+  CHECK(ahead.window() > kWindow);
+  CHECK(ahead.windows() == back.windows());
+  CHECK(ahead.windows() == sum.windows());
+  CHECK(ahead.total() == back.total());
 }
 
 TEST_CASE("no window draws more than the most that is drawn at once, and the peak is never below the mean") {
