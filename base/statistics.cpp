@@ -15,7 +15,7 @@ namespace llmscape {
 namespace {
 
 // Bucket i of the sketch holds the values in (g^(i-1), g^i] (DDSketch; Masson, Rim and Lee, VLDB 2019).
-const double kLogG = std::log((1 + Distribution::kSketchError) / (1 - Distribution::kSketchError));
+const double kLogG = std::log((1 + Values::kSketchError) / (1 - Values::kSketchError));
 
 const double kBucketsPerDoubling = std::log(2.0) / kLogG;
 
@@ -25,11 +25,11 @@ inline int bucket_of(double value) {
   return below + (place > below ? 1 : 0);
 }
 // The value within a relative kSketchError of all in the bucket.
-double value_of_bucket(int bucket) { return std::exp(bucket * kLogG) * (1 - Distribution::kSketchError); }
+double value_of_bucket(int bucket) { return std::exp(bucket * kLogG) * (1 - Values::kSketchError); }
 
 }  // namespace
 
-inline void Distribution::CompensatedSum::add(double value) {
+inline void Moments::CompensatedSum::add(double value) {
   const double next = sum + value;
   lost += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
   sum = next;
@@ -37,13 +37,13 @@ inline void Distribution::CompensatedSum::add(double value) {
 
 // Adds `count` values, already counted, of this mean and sum of squared distances from it (Chan, Golub and LeVeque
 // 1983).
-inline void Distribution::spread(double mean, double squared_distances, std::int64_t count) {
+inline void Moments::spread(double mean, double squared_distances, std::int64_t count) {
   const double share = static_cast<double>(count) / static_cast<double>(count_), distance = mean - running_mean_;
   running_mean_ += distance * share;
   squared_distances_ += squared_distances + distance * (mean - running_mean_) * static_cast<double>(count);
 }
 
-inline void Distribution::into_bucket(double value, std::int64_t weight) {
+inline void Values::into_bucket(double value, std::int64_t weight) {
   if (value == 0) {
     zeros_ += weight;
     return;
@@ -54,7 +54,7 @@ inline void Distribution::into_bucket(double value, std::int64_t weight) {
   else bucket(index) += weight;
 }
 
-void Distribution::add(double value, std::int64_t weight) {
+void Moments::add(double value, std::int64_t weight) {
   if (!(value >= 0 && value <= std::numeric_limits<double>::max()))
     throw std::invalid_argument("a distribution takes finite values from 0");
   if (weight < 0) throw std::invalid_argument("a distribution takes weights from 0");
@@ -64,11 +64,30 @@ void Distribution::add(double value, std::int64_t weight) {
   count_ += weight;
   sum_.add(value * static_cast<double>(weight));
   spread(value, 0, weight);
-  if (sketching_) into_bucket(value, weight);
-  else keep(value, weight);
 }
 
-void Distribution::keep(double value, std::int64_t weight) {
+void Moments::merge(const Moments& other) {
+  if (&other == this) return merge(Moments(other));
+  if (other.count_ == 0) return;
+  if (count_ == 0) {
+    *this = other;
+    return;
+  }
+  minimum_ = std::min(minimum_, other.minimum_);
+  maximum_ = std::max(maximum_, other.maximum_);
+  count_ += other.count_;
+  sum_.add(other.sum_.sum);
+  sum_.add(other.sum_.lost);
+  spread(other.running_mean_, other.squared_distances_, other.count_);
+}
+
+double Moments::standard_deviation() const {
+  return count_ == 0 ? 0 : std::sqrt(squared_distances_ / static_cast<double>(count_));
+}
+
+double Moments::mean() const { return count_ == 0 ? 0 : sum() / static_cast<double>(count_); }
+
+void Values::add(double value, std::int64_t weight) {
   if (!sketching_ && entries_ == kExactEntries) start_sketch();
   if (sketching_) return into_bucket(value, weight);
   ++entries_;
@@ -81,12 +100,12 @@ void Distribution::keep(double value, std::int64_t weight) {
 }
 
 template <class Visit>
-void Distribution::each_entry(Visit visit) const {
+void Values::each_entry(Visit visit) const {
   singles_.each([&](double value) { visit(value, std::int64_t{1}); });
   weighted_.each([&](const PackedEntry& entry) { visit(entry.value(), std::int64_t{entry.weight}); });
 }
 
-void Distribution::start_sketch() {
+void Values::start_sketch() {
   sketching_ = true;
   each_entry([this](double value, std::int64_t weight) { into_bucket(value, weight); });
   singles_ = {};
@@ -94,7 +113,7 @@ void Distribution::start_sketch() {
 }
 
 // One that may not be there yet.
-std::int64_t& Distribution::bucket(int index) {
+std::int64_t& Values::bucket(int index) {
   if (buckets_.empty()) first_bucket_ = index;
   if (index < first_bucket_) {
     buckets_.insert(buckets_.begin(), static_cast<std::size_t>(first_bucket_ - index), 0);
@@ -105,25 +124,13 @@ std::int64_t& Distribution::bucket(int index) {
   return buckets_[at];
 }
 
-void Distribution::merge(const Distribution& other) {
-  if (&other == this) return merge(Distribution(other));
-  if (other.count_ == 0) return;
-  if (count_ == 0) {
-    *this = other;
-    return;
-  }
-  minimum_ = std::min(minimum_, other.minimum_);
-  maximum_ = std::max(maximum_, other.maximum_);
-  count_ += other.count_;
-  sum_.add(other.sum_.sum);
-  sum_.add(other.sum_.lost);
-  spread(other.running_mean_, other.squared_distances_, other.count_);
-  if (!sketching_ && entries_ + other.entries_ <= kExactEntries) {  // a fleet's are many, and mostly not more than that
+void Values::merge(const Values& other) {
+  if (!sketching_ && entries_ + other.entries_ <= kExactEntries) {  // of many parts, and mostly not more than that
     other.singles_.each([this](double value) { singles_.push_back(value); });
     other.weighted_.each([this](const PackedEntry& entry) { weighted_.push_back(entry); });
     entries_ += other.entries_;
   } else {
-    other.each_entry([this](double value, std::int64_t weight) { keep(value, weight); });
+    other.each_entry([this](double value, std::int64_t weight) { add(value, weight); });
   }
   if (!other.sketching_) return;
   if (!sketching_) start_sketch();
@@ -132,31 +139,19 @@ void Distribution::merge(const Distribution& other) {
     if (other.buckets_[i] > 0) bucket(other.first_bucket_ + static_cast<int>(i)) += other.buckets_[i];
 }
 
-double Distribution::standard_deviation() const {
-  return count_ == 0 ? 0 : std::sqrt(squared_distances_ / static_cast<double>(count_));
-}
-
-double Distribution::mean() const { return count_ == 0 ? 0 : sum() / static_cast<double>(count_); }
-
-std::int64_t Distribution::rank(double level) const {
-  // A hair less than q n: 0.07 * 1000 is 70.00000000000001 in doubles, and still means rank 70.
-  const double position = level * static_cast<double>(count_) * (1 - 1e-15);
-  return std::clamp(static_cast<std::int64_t>(std::ceil(position)), std::int64_t{1}, count_);
-}
-
-double Distribution::quantile(double q) const { return quantiles({&q, 1}).front(); }
-
-std::vector<double> Distribution::quantiles(std::span<const double> levels) const {
-  std::vector<double> values(levels.size());
-  if (count_ == 0) return values;
-  if (sketching_) {
-    std::ranges::transform(levels, values.begin(), [this](double level) { return sketched_quantile(rank(level)); });
-    return values;
-  }
-  return exact_quantiles(levels);
+void Distribution::merge(const Distribution& other) {
+  if (&other == this) return merge(Distribution(other));
+  moments_.merge(other.moments_);
+  values_.merge(other.values_);
 }
 
 namespace {
+
+std::int64_t rank_of(const Moments& all, double level) {
+  // A hair less than q n: 0.07 * 1000 is 70.00000000000001 in doubles, and still means rank 70.
+  const double position = level * static_cast<double>(all.count()) * (1 - 1e-15);
+  return std::clamp(static_cast<std::int64_t>(std::ceil(position)), std::int64_t{1}, all.count());
+}
 
 // Bins in which positive values stand in their order: by the first bits of their difference from the least of them, as
 // the bits of positive doubles are in the order of their values.
@@ -182,13 +177,22 @@ class Bins {
 
 }  // namespace
 
+std::vector<double> Values::quantiles(const Moments& all, std::span<const double> levels) const {
+  std::vector<double> values(levels.size());
+  if (all.count() == 0) return values;
+  if (!sketching_) return exact_quantiles(all, levels);
+  std::ranges::transform(levels, values.begin(),
+                         [&](double level) { return sketched_quantile(all, rank_of(all, level)); });
+  return values;
+}
+
 // Nothing is sorted but the bins that hold one of the ranks.
-std::vector<double> Distribution::exact_quantiles(std::span<const double> levels) const {
-  double least = maximum_;
+std::vector<double> Values::exact_quantiles(const Moments& all, std::span<const double> levels) const {
+  double least = all.maximum();
   each_entry([&](double value, std::int64_t) {
     if (value > 0) least = std::min(least, value);
   });
-  const Bins bins(least, maximum_, entries_);
+  const Bins bins(least, all.maximum(), entries_);
   std::vector<std::int64_t> counts(bins.size());
   each_entry([&](double value, std::int64_t weight) { counts[bins.of(value)] += weight; });
 
@@ -196,7 +200,7 @@ std::vector<double> Distribution::exact_quantiles(std::span<const double> levels
   std::size_t bin = 0;
   std::int64_t before = 0;  // values in the bins before this one
   for (const double level : levels) {
-    while (before + counts[bin] < rank(level)) before += counts[bin++];
+    while (before + counts[bin] < rank_of(all, level)) before += counts[bin++];
     wanted[bin] = 1;
   }
   std::vector<Entry> sorted;
@@ -213,7 +217,7 @@ std::vector<double> Distribution::exact_quantiles(std::span<const double> levels
     for (;;) {
       for (const std::size_t of = bins.of(entry->value); bin < of; ++bin)
         if (wanted[bin] == 0) seen += counts[bin];
-      if (seen + entry->weight >= rank(level)) break;
+      if (seen + entry->weight >= rank_of(all, level)) break;
       seen += entry++->weight;
     }
     values.push_back(entry->value);
@@ -221,19 +225,20 @@ std::vector<double> Distribution::exact_quantiles(std::span<const double> levels
   return values;
 }
 
-double Distribution::sketched_quantile(std::int64_t rank) const {
+double Values::sketched_quantile(const Moments& all, std::int64_t rank) const {
   std::int64_t seen = zeros_;
   if (rank <= seen) return 0;
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     seen += buckets_[i];
-    if (rank <= seen) return std::clamp(value_of_bucket(first_bucket_ + static_cast<int>(i)), minimum_, maximum_);
+    if (rank <= seen)
+      return std::clamp(value_of_bucket(first_bucket_ + static_cast<int>(i)), all.minimum(), all.maximum());
   }
-  return maximum_;
+  return all.maximum();
 }
 
-double Distribution::share_at_most(double limit) const {
-  if (count_ == 0 || limit < minimum_) return 0;
-  if (limit >= maximum_) return 1;
+double Values::share_at_most(const Moments& all, double limit) const {
+  if (all.count() == 0 || limit < all.minimum()) return 0;
+  if (limit >= all.maximum()) return 1;
   std::int64_t below = zeros_;
   if (sketching_) {
     for (std::size_t i = 0; i < buckets_.size() && value_of_bucket(first_bucket_ + static_cast<int>(i)) <= limit; ++i)
@@ -243,7 +248,7 @@ double Distribution::share_at_most(double limit) const {
       if (value <= limit) below += weight;
     });
   }
-  return static_cast<double>(below) / static_cast<double>(count_);
+  return static_cast<double>(below) / static_cast<double>(all.count());
 }
 
 namespace {

@@ -12,30 +12,49 @@
 
 namespace llmscape {
 
-// Quantiles and mean of a stream of non-negative values with integer weights (a weight of n is n equal values). Exact
-// up to kExactEntries entries (a weighted value is one entry), after that a mergeable sketch of logarithmic buckets:
-// then a quantile's relative error is at most kSketchError. The mean, count, minimum and maximum are exact always (the
-// sum is compensated, in the order of the calls), and so is the standard deviation, but for rounding.
-class Distribution {
+// Of a stream of non-negative values with integer weights (a weight of n is n equal values): how many, the extremes,
+// the mean and the standard deviation. Exact, but for rounding: the sum is compensated, in the order of the calls.
+class Moments {
  public:
-  static constexpr std::size_t kExactEntries = 800'000;  // a run of millions of requests stays below 60 MB
-  static constexpr double kSketchError = 0.005;
-
+  // Throws std::invalid_argument for a value that is not finite or below 0, and for a weight below 0. A weight of 0
+  // adds nothing.
   void add(double value, std::int64_t weight = 1);
-  void merge(const Distribution& other);
+  void merge(const Moments& other);
   [[nodiscard]] std::int64_t count() const { return count_; }
-  [[nodiscard]] bool exact() const { return !sketching_; }
   [[nodiscard]] double mean() const;                // 0 when empty
   [[nodiscard]] double standard_deviation() const;  // of the population; 0 when empty
   [[nodiscard]] double sum() const { return sum_.sum + sum_.lost; }
   [[nodiscard]] double minimum() const { return minimum_; }  // 0 when empty
   [[nodiscard]] double maximum() const { return maximum_; }
-  // The value at rank ceil(q n) (nearest rank), q in [0, 1]; 0 when empty.
-  [[nodiscard]] double quantile(double q) const;
-  // The same for several levels, in ascending order, in one pass.
-  [[nodiscard]] std::vector<double> quantiles(std::span<const double> levels) const;
-  // Share of the values that are at most `limit`.
-  [[nodiscard]] double share_at_most(double limit) const;
+
+ private:
+  struct CompensatedSum {  // Neumaier 1974
+    double sum = 0, lost = 0;
+    void add(double value);
+  };
+  void spread(double mean, double squared_distances, std::int64_t count);
+
+  std::int64_t count_ = 0;
+  double minimum_ = 0, maximum_ = 0;
+  CompensatedSum sum_;
+  double running_mean_ = 0, squared_distances_ = 0;  // from the mean (Welford 1962)
+};
+
+// The values of such a stream, for quantiles. Exact up to kExactEntries entries (a weighted value is one entry), after
+// that a mergeable sketch of logarithmic buckets: then a quantile's relative error is at most kSketchError. In which
+// order they are added does not show, so that many streams may share one.
+class Values {
+ public:
+  static constexpr std::size_t kExactEntries = 800'000;  // a run of millions of requests stays below 60 MB
+  static constexpr double kSketchError = 0.005;
+
+  // What Moments::add() takes, at least once.
+  void add(double value, std::int64_t weight);
+  void merge(const Values& other);
+  [[nodiscard]] bool exact() const { return !sketching_; }
+  // As Distribution has them; `all` is of all values that were added.
+  [[nodiscard]] std::vector<double> quantiles(const Moments& all, std::span<const double> levels) const;
+  [[nodiscard]] double share_at_most(const Moments& all, double limit) const;
 
  private:
   struct Entry {
@@ -49,13 +68,7 @@ class Distribution {
       return std::bit_cast<double>(std::uint64_t{high} << 32U | std::uint64_t{low});
     }
   };
-  struct CompensatedSum {  // Neumaier 1974
-    double sum = 0, lost = 0;
-    void add(double value);
-  };
-
-  // Grows without a copy of everything: a million values cost 8 MB and never 24. Where the next one goes is at hand: of
-  // a fleet there is a distribution for each replica, and none stays in the caches.
+  // Grows without a copy of everything: a million values cost 8 MB and never 24.
   template <class T>
   class Kept {
    public:
@@ -103,29 +116,52 @@ class Distribution {
     std::vector<Block> blocks_;
   };
 
-  void spread(double mean, double squared_distances, std::int64_t count);
-  void keep(double value, std::int64_t weight);
   void start_sketch();
   void into_bucket(double value, std::int64_t weight);
   std::int64_t& bucket(int index);
   template <class Visit>
   void each_entry(Visit visit) const;
-  [[nodiscard]] std::vector<double> exact_quantiles(std::span<const double> levels) const;
-  [[nodiscard]] std::int64_t rank(double level) const;
-  [[nodiscard]] double sketched_quantile(std::int64_t rank) const;
+  [[nodiscard]] std::vector<double> exact_quantiles(const Moments& all, std::span<const double> levels) const;
+  [[nodiscard]] double sketched_quantile(const Moments& all, std::int64_t rank) const;
 
-  // In the order in which a value is added: in two lines of a cache, while all are kept.
-  std::int64_t count_ = 0;
-  double minimum_ = 0, maximum_ = 0;
-  CompensatedSum sum_;
-  double running_mean_ = 0, squared_distances_ = 0;  // from the mean (Welford 1962)
-  std::size_t entries_ = 0;                          // of both
+  std::size_t entries_ = 0;  // of both
   Kept<PackedEntry> weighted_;
   Kept<double> singles_;  // values of weight 1
   bool sketching_ = false;
   int first_bucket_ = 0;
   std::vector<std::int64_t> buckets_;  // from first_bucket_ on
   std::int64_t zeros_ = 0;
+};
+
+// Both.
+class Distribution {
+ public:
+  void add(double value, std::int64_t weight = 1) {
+    moments_.add(value, weight);
+    if (weight > 0) values_.add(value, weight);
+  }
+  void merge(const Distribution& other);
+  [[nodiscard]] const Moments& moments() const { return moments_; }
+  [[nodiscard]] const Values& values() const { return values_; }
+  [[nodiscard]] std::int64_t count() const { return moments_.count(); }
+  [[nodiscard]] bool exact() const { return values_.exact(); }
+  [[nodiscard]] double mean() const { return moments_.mean(); }
+  [[nodiscard]] double standard_deviation() const { return moments_.standard_deviation(); }
+  [[nodiscard]] double sum() const { return moments_.sum(); }
+  [[nodiscard]] double minimum() const { return moments_.minimum(); }
+  [[nodiscard]] double maximum() const { return moments_.maximum(); }
+  // The value at rank ceil(q n) (nearest rank), q in [0, 1]; 0 when empty.
+  [[nodiscard]] double quantile(double q) const { return quantiles({&q, 1}).front(); }
+  // The same for several levels, in ascending order, in one pass.
+  [[nodiscard]] std::vector<double> quantiles(std::span<const double> levels) const {
+    return values_.quantiles(moments_, levels);
+  }
+  // Share of the values that are at most `limit`.
+  [[nodiscard]] double share_at_most(double limit) const { return values_.share_at_most(moments_, limit); }
+
+ private:
+  Moments moments_;
+  Values values_;
 };
 
 // The value below which Student's t with `degrees` > 0 degrees of freedom lies with probability `level` in (0, 1), by

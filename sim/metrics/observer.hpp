@@ -121,24 +121,29 @@ class Observer : public serving::RequestListener {
   WindowTracker& window_;
 };
 
-// The gaps between tokens that one replica emitted after the warm-up; the power of its steps goes to its group's.
+// The gaps between tokens that one replica emitted after the warm-up. What does not depend on the order in which
+// replicas are heard is kept with others: the values of these gaps with all, the power of its steps with those of its
+// group.
 class StepRecorder : public serving::StepListener {
  public:
-  StepRecorder(Seconds warmup, WindowTracker& window, PowerSeries& power)
-      : warmup_(warmup), window_(window), power_(power) {}
+  StepRecorder(Seconds warmup, WindowTracker& window, Values& gap_values, PowerSeries& power)
+      : warmup_(warmup), window_(window), gap_values_(gap_values), power_(power) {}
   void on_token_gaps(Seconds at, Seconds gap, std::int64_t count) override {
-    if (at >= warmup_) gaps.add(gap.si(), count);
+    if (at < warmup_ || count == 0) return;
+    gaps.add(gap.si(), count);
+    gap_values_.add(gap.si(), count);
   }
   void on_step(Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
   [[nodiscard]] bool hears_steps() const override { return false; }
   void on_energy(Seconds start, Seconds end, Joules energy) override { power_.add(start, end, energy); }
   void on_first_token(Seconds at) override { window_.on_first_token(at); }
 
-  Distribution gaps;  // seconds
+  Moments gaps;  // seconds
 
  private:
   Seconds warmup_;
   WindowTracker& window_;
+  Values& gap_values_;
   PowerSeries& power_;
 };
 

@@ -62,10 +62,10 @@ struct Sums {
 
 GroupSteps steps_of(const std::string& group, const Sums& sums) {
   GroupSteps steps{group, 0, 0, {}};
-  for (std::size_t f = 0; f < sums.time.size(); ++f) {
+  for (std::size_t f = 0; f < sums.energy.size(); ++f) {
     GroupSteps::Family family{std::string(kOperatorFamilyNames[f]), 0, sums.energy[f].si(), {}};
-    for (std::size_t b = 0; b < sums.time[f].size(); ++b) {
-      const double seconds = sums.time[f][b].si();
+    for (std::size_t b = 0; b < sums.time.size(); ++b) {
+      const double seconds = sums.time[b][f].si();
       family.seconds += seconds;
       if (seconds > 0) family.bound_by.emplace_back(kBoundNames[b], seconds);
     }
@@ -88,8 +88,8 @@ Breakdown breakdown_of(const Parts& parts, const Latencies& latency) {
   for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
     const serving::ReplicaTotals& totals = parts.replicas[r]->totals();
     Sums& sums = groups[parts.devices[r]->name];
-    for (std::size_t f = 0; f < sums.time.size(); ++f) {
-      for (std::size_t b = 0; b < sums.time[f].size(); ++b) sums.time[f][b] += totals.time[f][b];
+    for (std::size_t f = 0; f < sums.energy.size(); ++f) {
+      for (std::size_t b = 0; b < sums.time.size(); ++b) sums.time[b][f] += totals.time[b][f];
       sums.energy[f] += totals.energy_by_family[f];
     }
     for (const Joules component : totals.energy) sums.all_energy += component;

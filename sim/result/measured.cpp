@@ -62,10 +62,11 @@ Measured window_measured(const Parts& parts, const serving::Gateway& gateway, co
   return measured;
 }
 
-std::optional<Percentiles> percentiles(const Distribution& d) {
-  if (d.count() == 0) return std::nullopt;
-  Percentiles p{d.count(), d.mean(), d.standard_deviation(), 0, 0, 0, 0, d.maximum(), d.exact()};
-  std::ranges::copy(d.quantiles(kCurveLevels), p.curve.begin());
+std::optional<Percentiles> percentiles(const Moments& moments, const Values& values) {
+  if (moments.count() == 0) return std::nullopt;
+  Percentiles p{moments.count(),   moments.mean(), moments.standard_deviation(), 0, 0, 0, 0,
+                moments.maximum(), values.exact()};
+  std::ranges::copy(values.quantiles(moments, kCurveLevels), p.curve.begin());
   const auto at = [&p](double level) {
     return p.curve[static_cast<std::size_t>(std::ranges::find(kCurveLevels, level) - kCurveLevels.begin())];
   };
@@ -74,12 +75,6 @@ std::optional<Percentiles> percentiles(const Distribution& d) {
   p.p95 = at(0.95);
   p.p99 = at(0.99);
   return p;
-}
-
-Distribution merged(const std::vector<const Distribution*>& parts) {
-  Distribution all;
-  for (const Distribution* part : parts) all.merge(*part);
-  return all;
 }
 
 }  // namespace llmscape::result

@@ -25,7 +25,7 @@ Measured window_measured(const Parts& parts, const serving::Gateway& gateway, co
                          std::string_view rule);
 
 // What is said of a distribution. Nothing where it has no values.
-std::optional<Percentiles> percentiles(const Distribution& distribution);
-Distribution merged(const std::vector<const Distribution*>& parts);
+std::optional<Percentiles> percentiles(const Moments& moments, const Values& values);
+inline std::optional<Percentiles> percentiles(const Distribution& d) { return percentiles(d.moments(), d.values()); }
 
 }  // namespace llmscape::result

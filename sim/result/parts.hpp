@@ -20,11 +20,12 @@ struct Parts {
   const Edges& edges;  // of the window
   std::vector<const serving::Replica*> replicas;
   std::vector<const hardware::Device*> devices;
-  std::vector<const Distribution*> gaps;
+  std::vector<const Moments*> gaps;                // between tokens, and
   std::vector<std::size_t> pools;                  // of the scenario's, where the replica stood at first
   std::vector<const serving::DeviceTurns*> turns;  // nullptr where the replica has its devices alone
   std::vector<std::int64_t> devices_of_replica;
   std::vector<std::int64_t> devices_counted;  // the same, but 0 where one before it has the same ones
+  const Values* gap_values = nullptr;         // those of all replicas
   const std::map<std::string, metrics::PowerSeries>* power = nullptr;  // by group of devices; dynamic
 };
 

@@ -27,7 +27,7 @@ inline constexpr std::array kCurveLevels = {0.,   0.01, 0.05,  0.1,  0.15,  0.2,
 struct Percentiles {
   std::int64_t count = 0;
   double mean = 0, std = 0, p50 = 0, p90 = 0, p95 = 0, p99 = 0, max = 0;
-  bool exact = true;                                // else quantiles are within Distribution::kSketchError
+  bool exact = true;                                // else quantiles are within Values::kSketchError
   std::array<double, kCurveLevels.size()> curve{};  // quantiles at kCurveLevels; run.json does not have them
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -143,7 +142,7 @@ void add_time_shares(const Parts& parts, const std::vector<serving::ReplicaTotal
   for (std::size_t r = 0; r < totals.size(); ++r) {
     const auto tags = parts.devices[r]->provenance();
     for (std::size_t f = 0; f < seconds.size(); ++f) {
-      const double some = std::accumulate(totals[r].time[f].begin(), totals[r].time[f].end(), Seconds()).si();
+      const double some = totals[r].time_of(f).si();
       seconds[f] += some;
       result.provenance[static_cast<std::size_t>(tags[f])] += some;
       all += some;

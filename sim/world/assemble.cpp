@@ -259,7 +259,9 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
     result.latency.set(of_requests[i]->key, result::percentiles(seen.times[i]));
   result.latency.set("task_s", result::percentiles(seen.task));
   result.pte = pte_of(parts.scenario, seen);
-  result.latency.set("itl_s", result::percentiles(result::merged(parts.gaps)));
+  Moments gaps;
+  for (const Moments* of_replica : parts.gaps) gaps.merge(*of_replica);
+  result.latency.set("itl_s", result::percentiles(gaps, *parts.gap_values));
 
   std::vector<serving::ReplicaTotals> totals;
   for (const serving::Replica* replica : parts.replicas) totals.push_back(replica->totals());

@@ -32,9 +32,9 @@ class Engines::Process : public kernel::Process {
 
 class Engines::StepRecorder : public metrics::StepRecorder {
  public:
-  StepRecorder(Seconds warmup, metrics::WindowTracker& window, metrics::PowerSeries& power, int replica,
-               Watcher* watcher)
-      : metrics::StepRecorder(warmup, window, power), replica_(replica), watcher_(watcher),
+  StepRecorder(Seconds warmup, metrics::WindowTracker& window, Values& gap_values, metrics::PowerSeries& power,
+               int replica, Watcher* watcher)
+      : metrics::StepRecorder(warmup, window, gap_values, power), replica_(replica), watcher_(watcher),
         hears_steps_(watcher && watcher->hears_steps()) {}
   void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting,
                std::int64_t kv_blocks_used) override {
@@ -144,8 +144,8 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   const auto placed = scenario_.config.hardware.fabric.groups.find(device.name);
   const std::int64_t devices = config.plan().devices();
   const auto index = replicas_.size();
-  StepRecorder& recorder = recorders_.emplace_back(scenario_.config.workload.warmup, window_, power_[device.name],
-                                                   static_cast<int>(index), options_.watcher);
+  StepRecorder& recorder = recorders_.emplace_back(scenario_.config.workload.warmup, window_, gap_values_,
+                                                   power_[device.name], static_cast<int>(index), options_.watcher);
   serving::ReplicaConfig replica;
   replica.index = static_cast<int>(index);
   replica.kv_blocks = size.kv.all();
@@ -274,6 +274,7 @@ void Engines::check_invariants(Seconds now) const {
 
 void Engines::fill(Ended& parts) const {
   parts.tiers = &tiers_;
+  parts.gap_values = &gap_values_;
   parts.power = &power_;
   parts.warnings.insert(parts.warnings.end(), warnings_.begin(), warnings_.end());
   const auto unread = overrides_.warnings();

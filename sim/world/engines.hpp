@@ -75,6 +75,7 @@ class Engines {
   metrics::WindowTracker& window_;
   kernel::Kernel& kernel_;
   std::vector<serving::Pool> pools_;
+  Values gap_values_;                                  // between tokens, of all replicas
   std::map<std::string, metrics::PowerSeries> power_;  // by group of devices; dynamic
   std::deque<StepRecorder> recorders_;
   std::deque<serving::Pipeline> pipelines_;

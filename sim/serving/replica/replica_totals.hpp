@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "hardware/step_cost.hpp"
@@ -24,16 +25,22 @@ struct ReplicaTotals {
   std::int64_t late_passes = 0;  // of the passes, those without drafts, which would have been late
   double tabled_steps = 0;       // of the steps, priced by measured ones; at the edge of their reach by a share
   std::int64_t dummy_steps = 0;  // of them, passes of a rank that had nothing to compute (RankGroup)
-  // Sums to `busy`: by operator family and what its time waits for; host: what the device does not hide.
-  std::array<std::array<Seconds, hardware::kBounds>, hardware::kOperatorFamilies> time{};
-  Seconds adapter_loading;  // of it, waiting for adapters
-  Seconds extrapolated;     // of it, outside the range of the device's parameters
+  Seconds adapter_loading;       // of `busy`, waiting for adapters
+  // What a step that is priced whole adds to, in as few lines as hold it: time by what it waits for, as most families
+  // of a step wait for the same. Sums to `busy`: by operator family; host: what the device does not hide.
+  alignas(64) std::array<std::array<Seconds, hardware::kOperatorFamilies>, hardware::kBounds> time{};
+  std::array<Joules, hardware::kOperatorFamilies> energy_by_family{};  // sums to `energy`
   std::array<Joules, hardware::kEnergyComponents> energy{};
-  std::array<Joules, hardware::kOperatorFamilies> energy_by_family{};  // sums to the same
-  std::array<Seconds, hardware::kResources> busy_by_resource{};        // of one device: each at most `busy`
+  Bytes expert_bytes;                                            // of `bytes`, of one device: weights of routed experts
+  std::array<Seconds, hardware::kResources> busy_by_resource{};  // of one device: each at most `busy`
+  Seconds extrapolated;                                          // of it, outside the range of the device's parameters
   Flops flops;
   Bytes bytes;
-  Bytes expert_bytes;  // of `bytes`, of one device: weights of routed experts
+  [[nodiscard]] Seconds time_of(std::size_t family) const {
+    Seconds sum;
+    for (const auto& of_bound : time) sum += of_bound[family];
+    return sum;
+  }
   // INV-5: of steps that the end of the run cut short. Engines and requests count them, the run does not.
   std::int64_t cut_prefill_tokens = 0, cut_emitted_tokens = 0;
   std::int64_t cut_decode_steps = 0;  // of these steps, those that decode: the last ones

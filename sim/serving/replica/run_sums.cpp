@@ -36,11 +36,11 @@ void RunSums::Alike::add_to(ReplicaTotals& totals, double stages) const {
   const auto times = static_cast<double>(times_);
   const hardware::StepCost& others = steps_->others();
   for (const hardware::DecodeSteps::Family& other : steps_->families()) {
-    totals.time[other.index][static_cast<std::size_t>(other.bound)] += times * (other.time * stages);
+    totals.time[static_cast<std::size_t>(other.bound)][other.index] += times * (other.time * stages);
     totals.energy_by_family[other.index] += times * other.energy;
   }
-  for (std::size_t bound = 0; bound < time_.size(); ++bound) totals.time[kAttention][bound] += time_[bound] * stages;
-  totals.time[kHost][kOverhead] += host_;
+  for (std::size_t bound = 0; bound < time_.size(); ++bound) totals.time[bound][kAttention] += time_[bound] * stages;
+  totals.time[kOverhead][kHost] += host_;
   totals.extrapolated += times * (others.extrapolated * stages);
   for (std::size_t i = 0; i < others.energy.size(); ++i) totals.energy[i] += times * others.energy[i];
   for (std::size_t i = 0; i < joules_.size(); ++i) {

@@ -100,15 +100,16 @@ void StepLedger::spend_whole(const UnderWay& step, const engine::EngineCost& cos
   constexpr auto kHost = static_cast<std::size_t>(hardware::OperatorFamily::host);
   for (std::size_t i = 0; i < kHost; ++i)
     if (cost.by_family[i] != Seconds())
-      totals_.time[i][static_cast<std::size_t>(cost.bound[i])] += cost.by_family[i] * time_share;
+      totals_.time[static_cast<std::size_t>(cost.bound[i])][i] += cost.by_family[i] * time_share;
   // What of the host's time the device did not hide.
-  totals_.time[kHost][static_cast<std::size_t>(hardware::Bound::overhead)] +=
+  totals_.time[static_cast<std::size_t>(hardware::Bound::overhead)][kHost] +=
       (timing_.shared_stages ? cost.stage() - cost.device
                              : std::max(Seconds(), timing_.duration(cost) - cost.device * stages)) *
       share;
   if (timing_.waits_for_others)  // at the exchange of each layer, for the slowest rank or for bytes on busy links
-    totals_.time[static_cast<std::size_t>(hardware::OperatorFamily::collective)]
-                [static_cast<std::size_t>(hardware::Bound::overhead)] += (lasts - timing_.duration(cost)) * share;
+    totals_.time[static_cast<std::size_t>(hardware::Bound::overhead)]
+                [static_cast<std::size_t>(hardware::OperatorFamily::collective)] +=
+        (lasts - timing_.duration(cost)) * share;
   totals_.extrapolated += cost.extrapolated * time_share;
   Joules energy;
   for (std::size_t i = 0; i < cost.energy.size(); ++i) {

@@ -64,7 +64,7 @@ struct alignas(64) UnderWay {
   bool of_run = false;
   engine::DecodeRun run;  // if it is of one, and
   hardware::OwnAttention own;
-  engine::EngineCost whole;  // if it is not
+  alignas(64) engine::EngineCost whole;  // if it is not
 
   [[nodiscard]] engine::EngineCost cost() const { return of_run ? run.cost(own) : whole; }
 };

@@ -20,7 +20,7 @@ using llmscape::testing::approx;
 
 namespace {
 
-constexpr auto kLimit = static_cast<std::int64_t>(Distribution::kExactEntries);
+constexpr auto kLimit = static_cast<std::int64_t>(Values::kExactEntries);
 
 // 1 / count, 2 / count, ... 1: quantile q is q.
 Distribution ramp(std::int64_t count) {
@@ -129,8 +129,8 @@ TEST_CASE("800,000 values are exact, one more makes a sketch within half a perce
   // Of 1/n to n/n and a half more: ((n + 1) / 2 + 1 / 2) / (n + 1).
   CHECK(values.mean() == approx(0.5 + 0.5 / static_cast<double>(kLimit + 1)).epsilon(1e-12));
   for (const double q : {0.001, 0.1, 0.5, 0.9, 0.99, 0.999}) {
-    CHECK(std::abs(values.quantile(q) / q - 1) <= Distribution::kSketchError + 1e-5);  // ranks moved by one
-    CHECK(std::abs(values.share_at_most(q) / q - 1) <= 2 * Distribution::kSketchError);
+    CHECK(std::abs(values.quantile(q) / q - 1) <= Values::kSketchError + 1e-5);  // ranks moved by one
+    CHECK(std::abs(values.share_at_most(q) / q - 1) <= 2 * Values::kSketchError);
   }
   CHECK(values.quantile(0) >= values.minimum());
   CHECK(values.quantile(1) <= values.maximum());
@@ -145,9 +145,9 @@ TEST_CASE("a sketch spans all magnitudes and counts zeros apart") {
   const auto rank = [&values](std::int64_t k) {  // of the values above 0
     return values.quantile((static_cast<double>(kLimit + k) - 0.5) / static_cast<double>(values.count()));
   };
-  CHECK(rank(1) == approx(1e-300).epsilon(Distribution::kSketchError));
-  CHECK(rank(2) == approx(1).epsilon(Distribution::kSketchError));
-  CHECK(rank(3) == approx(1e300).epsilon(Distribution::kSketchError));
+  CHECK(rank(1) == approx(1e-300).epsilon(Values::kSketchError));
+  CHECK(rank(2) == approx(1).epsilon(Values::kSketchError));
+  CHECK(rank(3) == approx(1e300).epsilon(Values::kSketchError));
 }
 
 TEST_CASE("merging equals adding everything to one distribution, exact or sketched") {
