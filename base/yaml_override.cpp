@@ -144,4 +144,26 @@ void apply_override(YamlNode& root, std::string_view text, Diagnostics& diagnost
   *node = assignment.value();
 }
 
+std::vector<std::string> override_path(const YamlNode& root, std::string_view path) {
+  Diagnostics unheard;
+  Assignment assignment(fmt::format("{}=", path), unheard);
+  const auto steps = assignment.path();
+  if (!steps) return {std::string(path)};
+  std::vector<std::string> places;
+  const YamlNode* node = &root;
+  for (const Step& step : *steps) {
+    places.emplace_back(step.text);
+    if (!node) continue;
+    if (!node->is_sequence() || !step.bracket) {
+      node = node->find(step.text);
+    } else if (const auto index = index_of(*node, step.text)) {
+      places.back() = std::to_string(*index);
+      node = &node->items[*index];
+    } else {
+      node = nullptr;
+    }
+  }
+  return places;
+}
+
 }  // namespace llmscape

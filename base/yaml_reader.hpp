@@ -66,6 +66,10 @@ bool same(const YamlNode& a, const YamlNode& b);
 // that a mapping lacks are added. A path that cannot exist is an error that names the deepest part that does.
 void apply_override(YamlNode& root, std::string_view assignment, Diagnostics& diagnostics);
 
+// The steps of such a path, with the number of an item where it is called by its name: two that mean the same place of
+// `root` are equal. What `root` lacks, and what is no path, stays as it is written.
+std::vector<std::string> override_path(const YamlNode& root, std::string_view path);
+
 // Writes the tree as YAML that read_yaml reads back to the same tree: block style, but mappings and sequences of
 // scalars on one line where they fit. Quotes stand where the tree has them and where plain text would be read as
 // something else.

@@ -178,6 +178,7 @@ struct KernelTables {
   std::vector<PowerReading> power;                // in the order of the files: one kernel may have been read twice
   std::vector<LatentModuleReading> latent_power;  // likewise
   std::string device, software;                   // as the files name them
+  std::string backend, threads;                   // of the harness that wrote them: "cpu" or "cuda"; how many it ran on
   // What the times span, where the files say: "KERNEL_ONLY", or "CUDA_EVENT" (gaps between launches included).
   std::string clock;
   // The keys and values of attention kernels were still in L2 from the launch before.

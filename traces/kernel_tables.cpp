@@ -73,6 +73,8 @@ void append(KernelTables& into, KernelTables from) {
   append_list(into.latent_power, from.latent_power);
   add_name(into.device, from.device);
   add_name(into.software, from.software);
+  add_name(into.backend, from.backend);
+  add_name(into.threads, from.threads);
 }
 
 void read_record_into(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {

@@ -281,6 +281,8 @@ KernelTables kernel_tables(const MicrobenchRecord& record) {
   };
   tables.device = text("device");
   tables.software = text("software");
+  tables.backend = record.backend;
+  tables.threads = text("threads");
   std::vector<const MicrobenchRow*> rows;
   for (const MicrobenchRow& row : record.rows) rows.push_back(&row);
   std::ranges::stable_sort(rows, [](const auto* a, const auto* b) { return a->what < b->what; });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/workload.hpp"
 
+#include <algorithm>
+
 namespace llmscape::workloads {
 namespace {
 
@@ -51,6 +53,13 @@ void check_workload(const WorkloadConfig& config, const YamlNode& node, Diagnost
   if (!config.arrivals) return;
   if (config.rate && !config.arrivals->mean_rate())
     diagnostics.error(node.where, "these arrivals have no mean rate that 'rate' could scale");
+  // Arrivals that are replaced whole may have a rate: it is their shape that is asked for.
+  const YamlNode* arrivals = node.find("arrivals");
+  const YamlNode* own = config.rate && arrivals ? arrivals->find("rate") : nullptr;
+  const auto is_set = [](const YamlNode::Entry& entry) { return entry.value.origin == "--set"; };
+  if (own && own->origin == "--set" && std::ranges::count_if(arrivals->entries, is_set) == 1)
+    diagnostics.error(own->where, "'workload.arrivals.rate' has no effect beside 'workload.rate', which scales it away",
+                      "vary workload.rate instead");
   if (config.speedup != 1 && config.arrivals->users() > 0)
     diagnostics.error(node.where, "a closed loop starts a program when another ends: 'speedup' has nothing to divide");
 }

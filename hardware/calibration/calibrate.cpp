@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
+#include <string_view>
 #include <utility>
 
 namespace llmscape::hardware {
@@ -52,9 +54,39 @@ void report_nothing_to_fit(Diagnostics& diagnostics) {
                       kFewestFittedRows));
 }
 
-std::optional<Calibration> calibrate_cpu(const traces::KernelTables& tables, YamlNode base,
+// `backend`: of the harness that times kernels of such a device.
+void check_backend(const traces::KernelTables& tables, const YamlNode& base, std::string_view backend,
+                   Diagnostics& diagnostics) {
+  if (!tables.backend.empty() && tables.backend != backend)
+    diagnostics.error(
+        base.where,
+        fmt::format("the base is no device of these records: their backend is {}", in_quotes(tables.backend)),
+        fmt::format("records for it are of 'llmscape bench --backend {}'", backend));
+}
+
+// A fit that says nothing of rows which it has not seen is none, however it is tagged: times in another unit, another
+// device.
+void check_fits(const std::vector<FamilyReport>& reports, Diagnostics& diagnostics) {
+  constexpr double kMostMedian = 0.5;
+  for (const FamilyReport& report : reports)
+    if (report.held_out.rows > 0 && report.held_out.median > kMostMedian)
+      diagnostics.error({},
+                        fmt::format("{}: the fit is off by {:.0f} % in the median of rows that it has not seen: these "
+                                    "are not the kernels of this base",
+                                    report.family, 100 * report.held_out.median),
+                        "check the base's data sheet and the unit of the times, or fit other families with --family");
+}
+
+std::optional<Calibration> calibrate_cpu(const traces::KernelTables& tables, const Cpu& cpu, YamlNode base,
                                          const CalibrationRequest& request, Diagnostics& diagnostics) {
   const int before = diagnostics.errors();
+  check_backend(tables, base, "cpu", diagnostics);
+  if (!tables.threads.empty() && tables.threads != std::to_string(cpu.threads))
+    diagnostics.error(base.where,
+                      fmt::format("the records are of {} thread, and the base has {}: what all threads read from "
+                                  "memory cannot be told from them",
+                                  tables.threads, cpu.threads),
+                      fmt::format("use a base with threads: {}", tables.threads));
   for (const std::string& family : request.families)
     if (std::ranges::find(kCpuFamilies, family) == kCpuFamilies.end())
       diagnostics.error(
@@ -77,9 +109,15 @@ std::optional<Calibration> calibrate_cpu(const traces::KernelTables& tables, Yam
 std::optional<Calibration> calibrate(const traces::KernelTables& tables, const YamlNode& base,
                                      const CalibrationRequest& request, Diagnostics& diagnostics) {
   const auto device = devices().read(base, diagnostics);
-  if (dynamic_cast<const Cpu*>(device.get())) return calibrate_cpu(tables, base, request, diagnostics);
+  if (const auto* cpu = dynamic_cast<const Cpu*>(device.get())) {
+    const int before = diagnostics.errors();
+    auto calibration = calibrate_cpu(tables, *cpu, base, request, diagnostics);
+    if (calibration) check_fits(calibration->reports, diagnostics);
+    return diagnostics.errors() > before ? std::nullopt : calibration;
+  }
   const auto* gpu = dynamic_cast<const Gpu*>(device.get());
   if (device && !gpu) diagnostics.error(base.where, "only GPUs and CPUs can be calibrated");
+  if (gpu) check_backend(tables, base, "cuda", diagnostics);
   if (!gpu || diagnostics.has_errors()) return std::nullopt;
   for (const std::string& name : request.held)
     if (std::ranges::find(kHoldable, name) == kHoldable.end() && !gpu->energy.own_compute(name))
@@ -88,9 +126,9 @@ std::optional<Calibration> calibrate(const traces::KernelTables& tables, const Y
                                         in_quotes(name)));
   if (diagnostics.has_errors()) return std::nullopt;
   Calibration calibration = calibrate_gpu(tables, *gpu, base, request);
-  if (!calibration.reports.empty()) return calibration;
-  report_nothing_to_fit(diagnostics);
-  return std::nullopt;
+  if (calibration.reports.empty()) report_nothing_to_fit(diagnostics);
+  check_fits(calibration.reports, diagnostics);
+  return diagnostics.has_errors() ? std::nullopt : std::optional(std::move(calibration));
 }
 
 }  // namespace llmscape::hardware

@@ -241,6 +241,13 @@ std::vector<Axis> read_axes(const PlanConfig& config, bool needs_sample, Diagnos
                           std::ranges::find(kReserved, column) != kReserved.end()
                               ? fmt::format("no axis can be called '{}': results have a column of that name", column)
                               : fmt::format("'{}' is varied twice", column));
+    std::set<std::vector<std::string>> seen;
+    for (const Choice& choice : axis->choices)
+      if (!seen.insert(choice.values).second)
+        diagnostics.error(
+            where, fmt::format("'{}' has the value '{}' twice", axis->columns.front(), fmt::join(choice.values, ", ")),
+            "runs of one point with several seeds are asked for by 'repeat'");
+    axis->where = where;
     axes.push_back(std::move(*axis));
   };
   if (!report_no_mapping(config.variants, "'variants' is a mapping from the names of axes to their variants",

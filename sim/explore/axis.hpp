@@ -28,6 +28,7 @@ struct Axis {
   std::vector<std::string> columns;
   std::vector<Choice> choices;       // at least one, or ...
   std::optional<Interval> interval;  // ... a continuous axis
+  SourceRange where{};               // of its name in the plan
 
   // The choice at `u` in [0, 1): of `choices`, evenly; or a value of the interval.
   [[nodiscard]] Choice at(double u) const;

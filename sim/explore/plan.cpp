@@ -10,6 +10,7 @@
 #include "base/random.hpp"
 #include "base/sobol.hpp"
 #include "base/yaml_lines.hpp"
+#include "sim/explore/overlaid.hpp"
 #include "sim/explore/results.hpp"
 
 namespace llmscape::explore {
@@ -134,32 +135,6 @@ std::pair<YamlNode, std::filesystem::path> read_base(const PlanConfig& config, c
     return {};
   }
   return {read_yaml_file(file, diagnostics), config.folder ? folder / *config.folder : file.parent_path()};
-}
-
-// Whether every choice of the axis says the path: what only some variants say, others have from the base.
-bool always_says(const Axis& axis, const std::string& path) {
-  if (axis.interval) return axis.columns.front() == path;
-  return std::ranges::all_of(axis.choices, [&](const Choice& choice) {
-    return std::ranges::any_of(choice.overrides, [&](const std::string& assignment) {
-      return assignment.substr(0, assignment.find('=')) == path;
-    });
-  });
-}
-
-// What a plan or --set fixes and an axis varies: the axis would win, and nobody would hear of it.
-void check_set(const PlanConfig& config, const std::vector<std::string>& set, const std::vector<Axis>& axes,
-               Diagnostics& diagnostics) {
-  const auto report = [&](const std::string& path, const SourceRange& where, const std::string& suggestion) {
-    if (std::ranges::any_of(axes, [&](const Axis& axis) { return always_says(axis, path); }))
-      diagnostics.error(where, fmt::format("'{}' is varied in this plan: what is set has no effect", path), suggestion);
-  };
-  for (const YamlNode::Entry& entry : config.set.entries)
-    report(entry.key, entry.key_where, "leave one of the two out");
-  for (const std::string& assignment : set) {
-    const auto source = std::make_shared<const SourceText>(SourceText{"--set " + assignment, assignment});
-    const std::string path = assignment.substr(0, assignment.find('='));
-    report(path, {source, 1, 1, static_cast<int>(path.size())}, fmt::format("use --axis {}", assignment));
-  }
 }
 
 void lay(YamlNode& base, const PlanConfig& config, const std::vector<std::string>& set, Diagnostics& diagnostics) {
@@ -301,7 +276,7 @@ std::optional<Plan> load_plan(const std::filesystem::path& file, const PlanChang
     diagnostics.error(config->axes.where,
                       fmt::format("a Sobol sequence spreads over {} axes at most", Sobol::kDimensions),
                       "use method: latin_hypercube");
-  check_set(*config, changes.set, all, diagnostics);
+  check_overlaid(*config, changes.set, all, base, diagnostics);
   auto exclude = read_exclusions(*config, all, diagnostics);
   if (const YamlNode* slo = root.find("slo")) check_slo(*slo, all, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;

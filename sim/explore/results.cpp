@@ -25,7 +25,9 @@ namespace fs = std::filesystem;
 using traces::Row;
 using traces::Span;
 
-SourceRange whole(const fs::path& file) { return {std::make_shared<const SourceText>(SourceText{file.string(), ""})}; }
+SourceRange start_of(const fs::path& file) {
+  return {std::make_shared<const SourceText>(SourceText{file.string(), ""})};
+}
 
 std::string text_of(const Row& row, Span cell) {
   std::string text(row.text(cell));
@@ -58,7 +60,7 @@ class Reader {
 
   std::optional<ResultsTable> read() {
     const auto header = rows_.next(diagnostics_);
-    if (!header && clean()) diagnostics_.error(whole(rows_.path()), "the table is empty");
+    if (!header && clean()) diagnostics_.error(start_of(rows_.path()), "the table is empty");
     if (header) read_header(*header);
     if (!clean()) return std::nullopt;
     while (const auto row = rows_.next(diagnostics_)) read_row(*row);
@@ -197,12 +199,12 @@ std::optional<ResultsTable> read_run(const fs::path& file, Diagnostics& diagnost
   std::string error;
   const auto text = read_file(file, error);
   if (!text) {
-    diagnostics.error(whole(file), error);
+    diagnostics.error(start_of(file), error);
     return std::nullopt;
   }
   const auto run = nlohmann::json::parse(*text, nullptr, false);
   if (!run.is_object() || run.value("schema", nlohmann::json()) != "run/1") {
-    diagnostics.error(whole(file), "this is not a result of 'llmscape run': no JSON with \"schema\": \"run/1\"",
+    diagnostics.error(start_of(file), "this is not a result of 'llmscape run': no JSON with \"schema\": \"run/1\"",
                       "'llmscape run SCENARIO -o FOLDER' makes one");
     return std::nullopt;
   }
@@ -235,7 +237,7 @@ std::optional<ResultsTable> read_results(const fs::path& path, Diagnostics& diag
     file = path / "results.csv";
     if (!fs::exists(file)) file = path / "run.json";
     if (!fs::exists(file)) {
-      diagnostics.error(whole(path),
+      diagnostics.error(start_of(path),
                         "no results stand here: neither results.csv ('llmscape sweep') nor run.json "
                         "('llmscape run -o')");
       return std::nullopt;

@@ -144,5 +144,36 @@ TEST_CASE("the families of a CPU are fitted one by one, those of fewer than 20 r
   CHECK(diagnostics.text(false).find("no family has 20 rows") != std::string::npos);
 }
 
+TEST_CASE("records of another kind of device, of other threads or in another unit are refused, not fitted") {
+  const auto said = [](const traces::KernelTables& tables, const YamlNode& device) {
+    Diagnostics diagnostics;
+    CHECK_FALSE(calibrate(tables, device, {{}, 1500, "records.csv"}, diagnostics));
+    return diagnostics.text(false);
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    CHECK_MESSAGE(text.find(part) != std::string::npos, text);
+  };
+  traces::KernelTables tables = products();
+  tables.backend = "cpu";
+  has(said(tables, base()), "the base is no device of these records: their backend is 'cpu'");
+
+  tables.backend = "cuda";
+  for (auto& row : tables.gemm) row.time = 1000 * row.time;  // milliseconds that were taken for seconds
+  has(said(tables, base()), "gemm: the fit is off by ");
+
+  Diagnostics diagnostics;
+  auto cpu = catalog_entry("hardware/catalog", "device", "cpu-epyc-vm", {}, diagnostics);
+  REQUIRE_MESSAGE(cpu, diagnostics.text(false));
+  traces::KernelTables of_cpu;
+  of_cpu.backend = "cpu";
+  of_cpu.threads = "1";
+  for (std::int64_t m : {1, 4, 16, 64, 256})
+    for (std::int64_t n : {256, 512, 1024, 2048})
+      of_cpu.gemm.push_back({{m, n, 1024, "fp32"}, Seconds(1e-6 + 2e-11 * static_cast<double>(m * n * 1024))});
+  CHECK(calibrate(of_cpu, *cpu, {{}, 1500, "records.csv"}, diagnostics));
+  cpu->set("threads", YamlNode::scalar("16"));
+  has(said(of_cpu, *cpu), "the records are of 1 thread, and the base has 16");
+}
+
 }  // namespace
 }  // namespace llmscape::hardware

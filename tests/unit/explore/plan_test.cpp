@@ -200,4 +200,41 @@ TEST_CASE("what a plan varies cannot be set beside it; what only some variants s
   CHECK(said("set: {seed: 9}\n", {"seed=8"}).empty());
 }
 
+TEST_CASE("what an axis that is laid later replaces is no axis, by whatever name it is called") {
+  const auto said = [](const std::string& text) {
+    Diagnostics diagnostics;
+    plan_of(text, diagnostics);
+    return diagnostics.text(false);
+  };
+  const auto has = [](const std::string& text, const std::string& part) {
+    CHECK_MESSAGE(text.find(part) != std::string::npos, text);
+  };
+  const std::string whole = "serving.batcher: [{policy: vllm_v1}, {policy: orca}]",
+                    part = "serving.batcher.max_num_seqs: [1, 8]";
+  has(said("axes: {" + part + ", " + whole + "}\n"),
+      "'serving.batcher.max_num_seqs' has no effect: 'serving.batcher' is laid later and replaces it");
+  CHECK(said("axes: {" + whole + ", " + part + "}\n").empty());
+  has(said("set: {serving.batcher.max_num_seqs: 4}\naxes: {" + whole + "}\n"),
+      "'serving.batcher.max_num_seqs' has no effect: this plan varies 'serving.batcher', which replaces it");
+  has(said("variants: {chip: {a: {" + std::string("serving.batcher.max_num_seqs: 1") + "}, b: {model: y}}}\naxes: {" +
+           whole + "}\n"),
+      "'serving.batcher.max_num_seqs' has no effect");
+  // Some variants alone replace it: the others leave its effect.
+  CHECK(
+      said("set: {serving.batcher.max_num_seqs: 4}\nvariants: {chip: {a: {serving.batcher: {policy: orca}}, b: {seed: "
+           "3}}}\n")
+          .empty());
+  has(said("axes: {workload.rate: [1 /s, 2 /s, 1 /s]}\n"), "'workload.rate' has the value '1 /s' twice");
+}
+
+TEST_CASE("a name in brackets and a number mean the same place") {
+  Diagnostics diagnostics;
+  const YamlNode root = read_yaml(
+      std::make_shared<const SourceText>(SourceText{"x", "hardware: {devices: [{name: cpu}, {name: edge, count: 2}]}"}),
+      diagnostics);
+  CHECK(override_path(root, "hardware.devices[edge].count") == override_path(root, "hardware.devices[1].count"));
+  CHECK(override_path(root, "hardware.devices[edge].count") != override_path(root, "hardware.devices[0].count"));
+  CHECK(override_path(root, "hardware.devices[none].count").size() == 4);
+}
+
 }  // namespace llmscape::explore

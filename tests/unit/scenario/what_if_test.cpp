@@ -57,6 +57,22 @@ TEST_CASE("a figure laid over a scenario that was saved whole does what it does 
   CHECK(run_on_event_queue(*later).latency["ttft_s"]->mean == ttft({kDevice + "links.bandwidth=50 GB/s"}));
 }
 
+TEST_CASE("a rate of arrivals that 'rate' scales away cannot be set; arrivals of another shape can") {
+  const std::string base =
+      "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: h100-sxm}]}\n"
+      "workload: {preset: chat-1k, rate: 2 /s, requests: 20}\n";
+  const auto said = [&](const std::string& assignment) {
+    Diagnostics diagnostics;
+    scenario::read_scenario(read_yaml(std::make_shared<const SourceText>(SourceText{"base", base}), diagnostics), ".",
+                            {assignment}, std::nullopt, llmscape::testing::source_catalogs(), diagnostics);
+    return diagnostics.text(false);
+  };
+  const std::string refused = said("workload.arrivals.rate=4 /s");
+  CHECK_MESSAGE(refused.find("has no effect beside 'workload.rate'") != refused.npos, refused);
+  CHECK(said("workload.rate=4 /s").empty());
+  CHECK(said("workload.arrivals={kind: gamma, rate: 4 /s, cv: 2}").empty());
+}
+
 TEST_CASE("does the run say what it does not read? links under one rank, a peak that no operator runs at") {
   const std::string one = "serving.tensor_parallel=1";
   const auto links = unread({one, kDevice + "links.bandwidth=50 GB/s"});
