@@ -87,7 +87,9 @@ std::vector<models::Collective> inner_parts(const models::Collective& c, int ins
 // What is left between the domains, for one device of each: all it was told to send, or its share of the tensor.
 models::Collective outer_part(const models::Collective& c, int inside) {
   const bool whole = c.kind == Kind::all_to_all || c.kind == Kind::send;
-  return {c.kind, whole ? c.bytes : c.bytes / inside, (c.ranks + inside - 1) / inside};
+  models::Collective outer{c.kind, whole ? c.bytes : c.bytes / inside, (c.ranks + inside - 1) / inside};
+  if (c.average) outer.average = whole ? *c.average : *c.average / inside;
+  return outer;
 }
 
 }  // namespace
@@ -96,6 +98,12 @@ Bytes moved(const models::Collective& c) {
   if (c.ranks <= 1) return Bytes();
   if (c.kind == Kind::send) return Bytes(c.bytes);
   return Bytes((c.kind == Kind::all_reduce ? 2.0 : 1.0) * (c.ranks - 1) / c.ranks * c.bytes);
+}
+
+Bytes average_moved(const models::Collective& c) {
+  models::Collective average = c;
+  average.bytes = c.average.value_or(c.bytes);
+  return moved(average);
 }
 
 bool measured(const Links& links, const models::Collective& c) {

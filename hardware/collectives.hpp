@@ -44,6 +44,8 @@ const Fields<Links>& links_fields();
 // Bytes that a ring moves through each rank: 2 (n-1)/n of the tensor for an all-reduce, all of it for a send, (n-1)/n
 // else.
 Bytes moved(const models::Collective&);
+// The same of a rank on average, where ranks differ.
+Bytes average_moved(const models::Collective&);
 
 // The fastest software that was measured for this kind, size and number of ranks; failing that, for the next number of
 // ranks, or for an all-reduce if that was measured nearer; beyond the table a ring over the links: hops x latency + x /

@@ -206,10 +206,15 @@ class TokenWork {
     if (sends_to_experts()) {
       // Each tensor rank sends its share of the tokens, once to each rank that holds one of their experts.
       const double copies = distinct_ranks(kind.experts, kind.experts_per_token, plan_.expert);
-      const double sent = elements_of(ranks_.alike() ? tokens_ : ranks_.most) / plan_.tensor * copies;
+      const auto sent = [&](double elements) { return elements / plan_.tensor * copies; };
+      const double most = sent(elements_of(ranks_.alike() ? tokens_ : ranks_.most));
+      const double mean = sent(elements_of(routed_chunks() + routed_decodes()) / plan_.data);
       const Format inputs = inputs_of(model_.precision, model_.precision.expert_weights());
-      for (const double bytes : {inputs.bytes, width_})
-        list_.add(Collective{Collective::Kind::all_to_all, sent * bytes, plan_.expert, expert_shards(plan_)}, layers);
+      for (const double bytes : {inputs.bytes, width_}) {
+        Collective exchanged{Collective::Kind::all_to_all, most * bytes, plan_.expert, expert_shards(plan_)};
+        if (mean != most) exchanged.average = mean * bytes;
+        list_.add(exchanged, layers);
+      }
     } else {
       // Ranks gather as many tokens as there are (vLLM's all_gatherv, SGLang's SUM_LEN), the ones that experts see.
       const double gathered = elements_of(routed_chunks() + routed_decodes()) * width_;

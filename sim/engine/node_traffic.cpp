@@ -24,7 +24,7 @@ NodeBytes NodeTraffic::of(const models::Batch& batch) const {
     const auto between = hardware::between_domains(links_, *collective);
     if (!between) continue;
     Bytes& bytes = collective->kind == models::Collective::Kind::all_to_all ? sent.to_all : sent.around;
-    bytes += op.count * hardware::moved(*between);
+    bytes += op.count * hardware::average_moved(*between);
   }
   return sent;
 }

@@ -5,7 +5,7 @@
 
 namespace llmscape::engine {
 
-// What one device of a replica sends to other nodes in a step.
+// What one device of a replica sends to other nodes in a step; where ranks differ, a device of them on average.
 struct NodeBytes {
   Bytes around;  // to its counterpart in the next node: collectives that go round a ring
   Bytes to_all;  // in even parts to its counterparts in all other nodes: all-to-all
@@ -22,7 +22,7 @@ class NodeTraffic {
 
   // Of the batch as EngineModel::step prices it, padding included.
   [[nodiscard]] NodeBytes of(const models::Batch& batch) const;
-  // What the price of that step holds for these bytes: all but latencies.
+  // What the price of that step holds for these bytes: all but latencies, and what the fullest rank takes longer.
   [[nodiscard]] Seconds priced(const NodeBytes& bytes) const { return bytes.all() / *links_.domain->outer_bandwidth; }
   [[nodiscard]] BytesPerSecond bandwidth() const { return *links_.domain->outer_bandwidth; }  // of one device
 

@@ -125,6 +125,35 @@ TEST_CASE("attention groups that share the experts bring all their tokens to the
   CHECK(collectives(uneven, Collective::Kind::reduce_scatter).front().what.bytes == 107 * 7168 * 2);
 }
 
+// A step waits for the rank that sends the most, but all of them together send what their tokens come to.
+TEST_CASE("ranks that hold unlike numbers of tokens send these and no more") {
+  const ModelSpec model = catalogued("deepseek-v3");
+  const ParallelPlan plan{.expert = 8, .data = 8, .exchange = ExpertExchange::all_to_all};
+  const double each = 7168 * distinct_ranks(256, 8, 8);
+  // A prompt of 100 tokens on one rank, a token on each of the others.
+  const RankTokens lone{100, 7, 100};
+  for (const auto& work :
+       {token_work(model, plan, 100, 0, kUniform, 1, lone), token_work(model, plan, 0, 1, kUniform, 0, lone)}) {
+    const auto exchanges = collectives(work, Collective::Kind::all_to_all);
+    REQUIRE(exchanges.size() == 2);
+    for (const int width : {1, 2}) {
+      const Collective& exchange = exchanges[static_cast<std::size_t>(width - 1)].what;
+      CHECK(exchange.bytes == approx(100 * each * width));
+      REQUIRE(exchange.average);
+      CHECK(8 * *exchange.average == approx(107 * each * width));
+    }
+  }
+  // As many on each: the same bytes as one group of them says by itself.
+  const auto alike =
+      collectives(token_work(model, plan, 0, 100, kUniform, 0, {0, 800, 100}), Collective::Kind::all_to_all);
+  const auto alone = collectives(token_work(model, plan, 0, 100, kUniform), Collective::Kind::all_to_all);
+  REQUIRE(alike.size() == alone.size());
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    CHECK_FALSE(alike[i].what.average);
+    CHECK(alike[i].what == alone[i].what);
+  }
+}
+
 TEST_CASE("a step never reads more experts than it has rows") {
   const auto product =
       all_of<GroupedGemm>(token_work(catalogued("deepseek-v3"), {.tensor = 8, .expert = 8}, 0, 1, {})).front();
