@@ -154,6 +154,32 @@ TEST_CASE("ranks that hold unlike numbers of tokens send these and no more") {
   }
 }
 
+// 256 experts of unlike popularity on 8 ranks, 8 x 1,024 tokens: the fullest has a share s of their rows, and so gets
+// the tokens with an expert among 256 s of them.
+TEST_CASE("an all-to-all to experts of unlike popularity waits for the rank that gets the most") {
+  const ModelSpec model = catalogued("deepseek-v3");
+  const ParallelPlan plan{.expert = 8, .data = 8, .exchange = ExpertExchange::all_to_all};
+  const auto dispatch = [&](const ExpertCoverage& coverage, std::int64_t tokens, const RankTokens& ranks = {}) {
+    return collectives(token_work(model, plan, 0, tokens, coverage, 0, ranks), Collective::Kind::all_to_all)
+        .front()
+        .what;
+  };
+  const ExpertCoverage skewed{ExpertCoverage::Law::skewed};
+  const double even = 1024 * 7168 * distinct_ranks(256, 8, 8);
+  const double share = fullest_rank(skewed, 256, 8, 8 * 1024, 8) / (8 * 1024 * 8);
+  CHECK(share > 1.3 / 8);
+  const Collective unlike = dispatch(skewed, 1024);
+  CHECK(unlike.bytes == approx(8 * 1024 * 7168 * reaching_share(256, 8, 256 * share)));
+  CHECK(unlike.bytes > 1.1 * even);
+  REQUIRE(unlike.average);
+  CHECK(*unlike.average == approx(even));
+  CHECK(dispatch(kUniform, 1024) == dispatch({}, 1024));
+  CHECK(dispatch(kUniform, 1024).bytes == approx(even));
+  // One rank that has all the tokens sends more than the fullest receives.
+  const RankTokens lone{0, 1024 + 7, 1024};
+  CHECK(dispatch(skewed, 1024, lone).bytes == dispatch(kUniform, 1024, lone).bytes);
+}
+
 TEST_CASE("a step never reads more experts than it has rows") {
   const auto product =
       all_of<GroupedGemm>(token_work(catalogued("deepseek-v3"), {.tensor = 8, .expert = 8}, 0, 1, {})).front();
