@@ -125,6 +125,8 @@ struct Elementwise {
   // it.
   enum class Input { elsewhere, norm, activation };
   Input input = Input::elsewhere;
+  // Bytes of a rank on average, where ranks differ and `bytes` are those of the fullest (as GroupedGemm::average).
+  std::optional<double> average{};
   bool operator==(const Elementwise&) const = default;
 };
 

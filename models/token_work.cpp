@@ -165,15 +165,24 @@ class TokenWork {
     if (kind.latent > 0) linear({model_.hidden, kind.latent}, tokens_, group.dense_weights(precision), layers);
     exchange(kind, rows, layers);
     // Copies of the tokens are sorted by expert, and their outputs gathered again.
-    const double permuted = (rows + static_cast<double>(tokens_)) * static_cast<double>(input) * width_;
-    list_.add_elementwise(Elementwise::Kind::permute, permuted, 2 * layers);
+    const auto of_experts = [&](Elementwise::Kind what, const auto& bytes, int count) {
+      Elementwise moved{what, bytes(rows)};
+      if (product.average) moved.average = bytes(product.average->rows);
+      list_.add(moved, count);
+    };
+    const auto permuted = [&](double some) {
+      return (some + static_cast<double>(tokens_)) * static_cast<double>(input) * width_;
+    };
+    of_experts(Elementwise::Kind::permute, permuted, 2 * layers);
     for (const Linear& shape : {up, down}) {
       product.k = shape.k;
       product.n = shape.n;
       list_.add(product, layers);
     }
-    list_.add_elementwise(Elementwise::Kind::activation,
-                          (kind.gated ? 3 : 2) * width_ * rows * static_cast<double>(down.k), layers);
+    const auto activated = [&](double some) {
+      return (kind.gated ? 3 : 2) * width_ * some * static_cast<double>(down.k);
+    };
+    of_experts(Elementwise::Kind::activation, activated, layers);
     if (kind.latent > 0) linear({kind.latent, model_.hidden}, tokens_, group.dense_weights(precision), layers);
     if (kind.shared_width > 0) add_dense(group, kind.shared_width, layers);
   }

@@ -50,6 +50,24 @@ TEST_CASE("ranks of experts have the rows and the experts of one device between 
   }
 }
 
+// The rows of all ranks are those of T tokens, k each, and each rank sorts the tokens that it has.
+TEST_CASE("kernels around experts move on average what their rows come to, however unlike the experts are") {
+  const ModelSpec model = catalogued("deepseek-v3");
+  const ParallelPlan plan{.expert = 8, .data = 8, .exchange = ExpertExchange::all_to_all};
+  const auto of = [&](Elementwise::Kind kind, ExpertCoverage::Law law) {
+    const auto found = elementwise(token_work(model, plan, 0, 64, ExpertCoverage{law}), kind);
+    return std::find_if(found.begin(), found.end(), [](const auto& e) { return e.what.average.has_value(); })->what;
+  };
+  for (const auto law : {ExpertCoverage::Law::uniform, ExpertCoverage::Law::skewed}) {
+    CHECK(*of(Elementwise::Kind::permute, law).average == (64 * 8 + 64) * 7168 * 2);
+    CHECK(*of(Elementwise::Kind::activation, law).average == 3 * 2 * 64 * 8 * 2048);
+    CHECK(of(Elementwise::Kind::permute, law).bytes > *of(Elementwise::Kind::permute, law).average);
+  }
+  CHECK(of(Elementwise::Kind::activation, ExpertCoverage::Law::skewed).bytes >
+        of(Elementwise::Kind::activation, ExpertCoverage::Law::uniform).bytes);
+  for (const auto& e : all_of<Elementwise>(token_work(model, {}, 0, 64, kUniform))) CHECK_FALSE(e.what.average);
+}
+
 TEST_CASE("a token costs two FLOPs per active parameter of a routed model") {
   const ModelSpec model = catalogued("mixtral-8x7b");
   const double vectors = (2 * 32 + 1) * 4096;
