@@ -84,6 +84,17 @@ void FluidFabric::move_on(Lane& lane, Seconds now) {
   lane.since = now;
 }
 
+Bytes FluidFabric::moved(const Flow& flow, const Lane& lane, Seconds now) {
+  const double served = lane.served + lane.rate * (now - lane.since).si();
+  return flow.bytes - Bytes(std::clamp(flow.until - served, 0.0, flow.bytes.si()));
+}
+
+void FluidFabric::add_moving(std::vector<Bytes>& carried, Seconds now) const {
+  for (const Lane& lane : lanes_)
+    for (const std::unique_ptr<Flow>& flow : lane.flows)
+      for (const Link link : path(*flow->route)) carried[link] += moved(*flow, lane, now);
+}
+
 void FluidFabric::lose(std::unique_ptr<Flow> flow, Seconds now) {
   flow->lost = true;
   flow->ends = lost_at_ = now;
@@ -147,7 +158,10 @@ void FluidFabric::lose_over(Link link, Seconds now) {
         std::ranges::stable_partition(flows, [&](const auto& flow) { return !crosses(*flow->route, link); });
     if (lost.empty()) continue;
     under_way_ -= lost.size();
-    for (std::unique_ptr<Flow>& flow : lost) lose(std::move(flow), now);
+    for (std::unique_ptr<Flow>& flow : lost) {
+      carry(*flow->route, moved(*flow, lanes_[index], now));
+      lose(std::move(flow), now);
+    }
     flows.erase(lost.begin(), lost.end());
     std::ranges::make_heap(flows, Later<&Flow::until>{visits_});
     ends_.erase(index);

@@ -32,6 +32,7 @@ class FluidFabric : public Fabric {
  protected:
   void start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) override;
   void apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) override;
+  void add_moving(std::vector<Bytes>& carried, Seconds now) const override;
 
   struct Flow {
     std::uint64_t id;  // of this transfer alone
@@ -64,6 +65,7 @@ class FluidFabric : public Fabric {
   std::size_t lane_of(const Route& route);
   [[nodiscard]] static Seconds end_of(const Lane& lane);
   static void move_on(Lane& lane, Seconds now);
+  [[nodiscard]] static Bytes moved(const Flow& flow, const Lane& lane, Seconds now);
   void begin(std::unique_ptr<Flow> flow, Seconds now);
   void enter(std::unique_ptr<Flow> flow, Seconds now);
   void end_first(std::size_t lane, Flows& ended, Seconds now);
