@@ -32,12 +32,12 @@ bool Fabric::crosses(const Route& route, Link link) const {
   return std::ranges::find(path(route), link) != path(route).end();
 }
 
-void Fabric::move(Endpoint from, Endpoint to, Bytes bytes, Seconds now, Done done) {
+Fabric::Transfer Fabric::move(Endpoint from, Endpoint to, Bytes bytes, Seconds now, Done done) {
   const Route* const found = routes_.find(from, to);
   if (!found) throw std::logic_error("no route from '" + endpoints_.at(from) + "' to '" + endpoints_.at(to) + "'");
   const Route& route = *found;
   ++in_flight_;
-  start(from, to, route, bytes, now, [this, &route, bytes, done = std::move(done)](bool arrived, Seconds at) {
+  return start(from, to, route, bytes, now, [this, &route, bytes, done = std::move(done)](bool arrived, Seconds at) {
     --in_flight_;
     if (arrived) carry(route, bytes);
     done(arrived, at);

@@ -23,6 +23,7 @@ class Fabric {
  public:
   using Endpoint = std::size_t;
   using Link = std::size_t;
+  using Transfer = std::uint64_t;  // by number
   // Whether the bytes arrived, and when that was known.
   using Done = std::function<void(bool arrived, Seconds at)>;
 
@@ -42,7 +43,9 @@ class Fabric {
   // Moves at least one byte between two endpoints that a route joins; throws std::logic_error where none does. `done`
   // is called once, later. A transfer fails if a link on its way is down when its first byte would leave, or goes down
   // before its last has arrived.
-  void move(Endpoint from, Endpoint to, Bytes bytes, Seconds now, Done done);
+  Transfer move(Endpoint from, Endpoint to, Bytes bytes, Seconds now, Done done);
+  // Loses a transfer that has not ended: one of its ends is gone.
+  virtual void cancel(Transfer transfer, Seconds now) = 0;
   // 0: the link is down.
   void set_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now);
 
@@ -78,7 +81,7 @@ class Fabric {
   // Adds what those under way have moved over each link.
   virtual void add_moving(std::vector<Bytes>& carried, Seconds now) const = 0;
   // Calls done(arrived, at) when the transfer has ended.
-  virtual void start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) = 0;
+  virtual Transfer start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) = 0;
   virtual void apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) = 0;
 
  private:

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <ranges>
 #include <vector>
 
 #include "base/indexed_heap.hpp"
@@ -26,11 +27,12 @@ class FluidFabric : public Fabric {
   [[nodiscard]] Seconds next_event() const;
   // Does what is due until `now`, which is not after next_event().
   void advance(Seconds now);
+  void cancel(Transfer transfer, Seconds now) override;
   // So often a flow or a lane was looked at: what the work of all transfers grows with.
   [[nodiscard]] std::int64_t visits() const { return visits_ + rates_.visits(); }
 
  protected:
-  void start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) override;
+  Transfer start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) override;
   void apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) override;
   void add_moving(std::vector<Bytes>& carried, Seconds now) const override;
 
@@ -72,6 +74,7 @@ class FluidFabric : public Fabric {
   void left(std::size_t lane);
   void lose(std::unique_ptr<Flow> flow, Seconds now);
   void lose_over(Link link, Seconds now);
+  void take_out(std::size_t lane, std::ranges::subrange<Flows::iterator> lost, Seconds now);
   void share(Seconds now);
   [[nodiscard]] std::vector<double> bandwidths() const;
 

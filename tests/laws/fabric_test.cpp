@@ -210,34 +210,6 @@ TEST_CASE("200 random transfers over two sites end at the same times on SimGrid 
   }
 }
 
-TEST_CASE("what has a link carried while transfers are under way, and when it fails?") {
-  kernel::FluidFabric fabric;
-  const auto a = fabric.add_endpoint("a"), b = fabric.add_endpoint("b");
-  const auto wire = fabric.add_link("wire", gb_per_s(10)), port = fabric.add_link("port", gb_per_s(40));
-  fabric.add_route(a, b, {wire, port}, Seconds(0.5));
-  int arrived = 0, lost = 0;
-  const auto move = [&](double bytes) {
-    fabric.move(a, b, Bytes(bytes), Seconds(0), [&](bool whole, Seconds) { ++(whole ? arrived : lost); });
-  };
-  move(5e9);
-  move(20e9);
-  const auto until = [&](double now) {
-    while (fabric.next_event() <= Seconds(now)) fabric.advance(fabric.next_event());
-    const std::vector<Bytes> carried = fabric.carried(Seconds(now));
-    CHECK(carried[port] == carried[wire]);
-    fabric.check_invariants(Seconds(now));
-    return carried[wire].si() / 1e9;
-  };
-  CHECK(until(0.4) == 0);  // latency
-  CHECK(until(1) == approx(5));
-  CHECK(until(1.5) == approx(10));  // the smaller one has arrived
-  CHECK(arrived == 1);
-  CHECK(until(2) == approx(15));
-  fabric.set_bandwidth(wire, BytesPerSecond(), Seconds(2.25));
-  CHECK(until(3) == approx(17.5));
-  CHECK(lost == 1);
-}
-
 TEST_CASE("max-min rates of a textbook case") {
   // Three sessions share one link, two of them on the same way; a fourth is held by a narrow one, a fifth takes what
   // that leaves.
