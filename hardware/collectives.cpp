@@ -92,6 +92,11 @@ models::Collective outer_part(const models::Collective& c, int inside) {
   return outer;
 }
 
+models::Collective average_of(models::Collective c) {
+  c.bytes = c.average.value_or(c.bytes);
+  return c;
+}
+
 }  // namespace
 
 Bytes moved(const models::Collective& c) {
@@ -100,11 +105,7 @@ Bytes moved(const models::Collective& c) {
   return Bytes((c.kind == Kind::all_reduce ? 2.0 : 1.0) * (c.ranks - 1) / c.ranks * c.bytes);
 }
 
-Bytes average_moved(const models::Collective& c) {
-  models::Collective average = c;
-  average.bytes = c.average.value_or(c.bytes);
-  return moved(average);
-}
+Bytes average_moved(const models::Collective& c) { return moved(average_of(c)); }
 
 bool measured(const Links& links, const models::Collective& c) {
   if (c.ranks <= 1) return true;
@@ -137,6 +138,11 @@ Seconds collective_time(const Links& links, const models::Collective& c) {
       best = std::min(best, fit.correction ? form * fit.correction->factor(c.bytes) : form);
     }
   return best;
+}
+
+Seconds average_wait(const Links& links, const models::Collective& c) {
+  if (!c.average) return Seconds();
+  return std::max(Seconds(), collective_time(links, c) - collective_time(links, average_of(c)));
 }
 
 Tag provenance(const Links& links) {

@@ -61,6 +61,12 @@ TEST_CASE("ranks that differ wait for the fullest and move what they have on ave
   CHECK(collective_time(links, exchange) == time);
   CHECK(moved(exchange).si() == approx(700));
   CHECK(average_moved(exchange).si() == approx(140));
+  Links plain;
+  plain.bandwidth.value = BytesPerSecond(100);
+  plain.latency.value = Seconds(1);
+  CHECK(collective_time(plain, exchange).si() == approx(7 + 7));
+  CHECK(average_wait(plain, exchange).si() == approx(7 - 1.4));
+  CHECK(average_wait(plain, {Kind::all_to_all, 800, 8}).si() == 0);
   // Between two domains of four: all of it, of which half stays.
   links.domain = Domain{4, {BytesPerSecond(50e9)}, {Seconds(1e-6)}};
   exchange.stride = 2;  // two of them in a domain
