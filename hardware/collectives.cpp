@@ -87,7 +87,14 @@ std::vector<models::Collective> inner_parts(const models::Collective& c, int ins
 // What is left between the domains, for one device of each: all it was told to send, or its share of the tensor.
 models::Collective outer_part(const models::Collective& c, int inside) {
   const bool whole = c.kind == Kind::all_to_all || c.kind == Kind::send;
-  return {c.kind, whole ? c.bytes : c.bytes / inside, (c.ranks + inside - 1) / inside};
+  models::Collective outer{c.kind, whole ? c.bytes : c.bytes / inside, (c.ranks + inside - 1) / inside};
+  if (c.average) outer.average = whole ? *c.average : *c.average / inside;
+  return outer;
+}
+
+models::Collective average_of(models::Collective c) {
+  c.bytes = c.average.value_or(c.bytes);
+  return c;
 }
 
 }  // namespace
@@ -97,6 +104,8 @@ Bytes moved(const models::Collective& c) {
   if (c.kind == Kind::send) return Bytes(c.bytes);
   return Bytes((c.kind == Kind::all_reduce ? 2.0 : 1.0) * (c.ranks - 1) / c.ranks * c.bytes);
 }
+
+Bytes average_moved(const models::Collective& c) { return moved(average_of(c)); }
 
 bool measured(const Links& links, const models::Collective& c) {
   if (c.ranks <= 1) return true;
@@ -129,6 +138,11 @@ Seconds collective_time(const Links& links, const models::Collective& c) {
       best = std::min(best, fit.correction ? form * fit.correction->factor(c.bytes) : form);
     }
   return best;
+}
+
+Seconds average_wait(const Links& links, const models::Collective& c) {
+  if (!c.average) return Seconds();
+  return std::max(Seconds(), collective_time(links, c) - collective_time(links, average_of(c)));
 }
 
 Tag provenance(const Links& links) {

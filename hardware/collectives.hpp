@@ -44,6 +44,8 @@ const Fields<Links>& links_fields();
 // Bytes that a ring moves through each rank: 2 (n-1)/n of the tensor for an all-reduce, all of it for a send, (n-1)/n
 // else.
 Bytes moved(const models::Collective&);
+// The same of a rank on average, where ranks differ.
+Bytes average_moved(const models::Collective&);
 
 // The fastest software that was measured for this kind, size and number of ranks; failing that, for the next number of
 // ranks, or for an all-reduce if that was measured nearer; beyond the table a ring over the links: hops x latency + x /
@@ -52,6 +54,8 @@ Bytes moved(const models::Collective&);
 // tensor for each device inside, as a ring between them: an all-reduce is a reduce-scatter inside, an all-reduce
 // between and an all-gather inside.
 Seconds collective_time(const Links&, const models::Collective&);
+// Of that time, how long links of a rank on average have nothing to send, where ranks differ.
+Seconds average_wait(const Links&, const models::Collective&);
 // What of it crosses from domain to domain, for one device of each: a collective over the domains, priced as bytes over
 // the outer bandwidth and hops of the outer latency. Nothing where all of it stays inside one, or was measured as one.
 std::optional<models::Collective> between_domains(const Links&, const models::Collective&);

@@ -102,6 +102,8 @@ struct Device {
   [[nodiscard]] virtual std::int64_t parts() const { return 1; }
   // A device of others: those whose memory holds KV, each with its part of the model. None: it is one device.
   [[nodiscard]] virtual std::vector<KvPart> kv_parts(const models::ModelSpec&) const { return {}; }
+  // A device of others whose KV lies apart from weights: the memory that these have. Nothing: both share one.
+  [[nodiscard]] virtual std::optional<Bytes> weight_memory() const { return std::nullopt; }
   // What its kernels multiply; nothing: it takes every format as it is asked for ...
   [[nodiscard]] virtual std::optional<Arithmetic> arithmetic() const { return std::nullopt; }
   // ... but states no rate for GEMMs of such narrow inputs, and computes them as those of 16 bits.

@@ -88,6 +88,8 @@ double keys_read(const models::PrefillAttention& a, const models::PrefillChunk& 
 OperatorLoad load_of(const models::AnyOperator& op) { return std::visit(Loader(), op); }
 
 OperatorLoad average_load_of(const models::AnyOperator& op) {
+  if (const auto* e = std::get_if<models::Elementwise>(&op); e && e->average)
+    return {OperatorFamily::elementwise, 0, *e->average, kHalf, kHalf};
   const auto* g = std::get_if<models::GroupedGemm>(&op);
   return g && g->average ? Loader::experts(*g, g->average->rows, g->average->experts_touched) : load_of(op);
 }

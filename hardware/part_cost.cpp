@@ -23,6 +23,7 @@ PartCost& PartCost::operator+=(const PartCost& other) {
   flops += other.flops;
   padding += other.padding;
   link_bytes += other.link_bytes;
+  link_wait += other.link_wait;
   expert_bytes += other.expert_bytes;
   extrapolated += other.extrapolated;
   outside |= other.outside;

@@ -49,9 +49,10 @@ struct FamilyCost {
   Seconds time;
   Flops bf16_flops;
   Bytes bytes;
-  Joules work;         // of arithmetic, whatever power limit it runs under
-  Bytes link_bytes{};  // of collectives
-  Seconds launch{};    // KernelCost::launch
+  Joules work;          // of arithmetic, whatever power limit it runs under
+  Bytes link_bytes{};   // of collectives
+  Seconds launch{};     // KernelCost::launch
+  Seconds link_wait{};  // PartCost::link_wait
 
   // A kernel `count` times, with the joules of its arithmetic.
   void add(const KernelCost& cost, Joules arithmetic, double count) {
@@ -73,6 +74,7 @@ struct PartCost {
   Flops flops;
   Flops padding;  // KernelCost::padding
   Bytes link_bytes;
+  Seconds link_wait;     // of collectives: links of a rank on average have sent, those of the fullest have not
   Bytes expert_bytes;    // of `bytes`, weights of routed experts
   Seconds extrapolated;  // of the time, outside the range of the device's parameters
   unsigned outside = 0;  // which of its kernels were, in bits of the kind's own
@@ -83,7 +85,13 @@ struct PartCost {
   [[nodiscard]] Seconds of(OperatorFamily family) const { return by_family[static_cast<std::size_t>(family)]; }
   [[nodiscard]] FamilyCost family(std::size_t f) const {
     const bool links = f == static_cast<std::size_t>(OperatorFamily::collective);
-    return {by_family[f], bf16_flops[f], bytes[f], work[f], links ? link_bytes : Bytes(), launch[f]};
+    return {by_family[f],
+            bf16_flops[f],
+            bytes[f],
+            work[f],
+            links ? link_bytes : Bytes(),
+            launch[f],
+            links ? link_wait : Seconds()};
   }
   [[nodiscard]] Seconds time() const { return std::accumulate(by_family.begin(), by_family.end(), Seconds()); }
 };
@@ -137,7 +145,7 @@ inline Phase phase_of(OperatorFamily family, const FamilyCost& cost, const Rates
   phase.energy_of(EnergyComponent::compute) = devices * cost.work;
   phase.energy_of(EnergyComponent::memory) = devices * (cost.bytes * power.memory);
   if (family == OperatorFamily::collective) {
-    phase.busy_of(Resource::links) = cost.time;
+    phase.busy_of(Resource::links) = cost.time - cost.link_wait;
     phase.energy_of(EnergyComponent::interconnect) = devices * (cost.link_bytes * power.link);
     phase.bound = Bound::links;
   } else {
@@ -148,7 +156,7 @@ inline Phase phase_of(OperatorFamily family, const FamilyCost& cost, const Rates
 }
 
 // The step of a replica of `devices` alike, whatever power it draws (hardware/power_cap.hpp keeps it below a limit).
-// Collectives hold the links as long as they last.
+// Collectives hold the links as long as they last for a rank on average.
 StepPhases phases_of(const PartCost& part, const Rates& rates, const PowerModel& power, int devices);
 
 }  // namespace llmscape::hardware

@@ -18,7 +18,8 @@ bool is_attention(OperatorFamily family) {
 void add_operator(PartCost& part, const Roofline& device, const models::Operator& op) {
   if (const auto* collective = std::get_if<models::Collective>(&op.what)) {
     part.add(OperatorFamily::collective, {collective_time(*device.links, *collective), {}, {}, {}}, Joules(), op.count);
-    part.link_bytes += op.count * moved(*collective);
+    part.link_bytes += op.count * average_moved(*collective);
+    part.link_wait += op.count * average_wait(*device.links, *collective);
     return;
   }
   const OperatorLoad load = load_of(op.what);

@@ -279,9 +279,20 @@ void shrink_domains(YamlNode& device, const YamlNode& reference) {
       forget_wide_collectives(set.value.find("collectives"), own->find("collectives"), *now);
 }
 
+// Where another device is laid over the one whose steps were measured, that one is what they were measured on.
+void change_measured(YamlNode& steps, const YamlNode& reference) {
+  YamlNode* device = steps.find("device");
+  const YamlNode* measured = reference.find("device");
+  if (!device || !measured || same(*device, *measured)) return;
+  scale_fits(*device, *measured);
+  if (!steps.find("measured_on")) steps.set("measured_on", *measured);
+}
+
 }  // namespace
 
 void scale_fits(YamlNode& device, const YamlNode& reference) {
+  if (const YamlNode* kind = reference.find("kind"); kind && kind->text == "steps")
+    return change_measured(device, reference);
   shrink_domains(device, reference);
   const std::vector<Figure> figures = changed_figures(device, reference);
   if (figures.empty()) return;

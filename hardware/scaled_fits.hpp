@@ -18,6 +18,7 @@ namespace llmscape::hardware {
 // is tagged `assumed`, and its source and origin say so. Where a peak, the memory, the multiprocessors or the L2
 // changed, this holds of all fits of products and attention: they are carried to a chip that nobody has timed, and how
 // measurements lay about them there is not known (carried_spread.hpp).
+// Of a device of measured steps the device under them is scaled, and that of the reference becomes `measured_on`.
 void scale_fits(YamlNode& device, const YamlNode& reference);
 
 }  // namespace llmscape::hardware

@@ -109,11 +109,14 @@ double fullest_touched(int held, double share, int ranks) {
   return std::min<double>(held, mean + std::sqrt(2 * mean * (1 - share) * std::log(ranks)));
 }
 
+double reaching_share(int experts, int experts_per_token, double held) {
+  double none_here = 1;  // C(E - held, k) / C(E, k): no expert of a token among them
+  for (int i = 0; i < experts_per_token; ++i) none_here *= std::max(0.0, experts - held - i) / (experts - i);
+  return 1 - none_here;
+}
+
 double distinct_ranks(int experts, int experts_per_token, int ranks) {
-  double none_here = 1;  // C(E - E/ranks, k) / C(E, k): no expert of a token on a given rank
-  for (int i = 0; i < experts_per_token; ++i)
-    none_here *= std::max(0.0, experts - static_cast<double>(experts) / ranks - i) / (experts - i);
-  return ranks * (1 - none_here);
+  return ranks * reaching_share(experts, experts_per_token, static_cast<double>(experts) / ranks);
 }
 
 }  // namespace llmscape::models

@@ -46,6 +46,10 @@ double fullest_dealt_rank(const Popularity&, int experts, double rows, int ranks
 // Experts that the rank with the most of them touches, of `held` each: h s + sqrt(2 h s (1 - s) ln ranks), s the share
 // that is touched over all ranks, at most `held`.
 double fullest_touched(int held, double share, int ranks);
+// Share of the tokens with an expert or more among `held` of them that are alike: 1 - C(E - held, k) / C(E, k). A rank
+// of unlike experts that gets a share s of all rows counts as s E of them: 0 to 8 % below draws of the tables' law (64
+// to 256 experts, 8 to 64 ranks), 15 % with 8 experts on 4 ranks.
+double reaching_share(int experts, int experts_per_token, double held);
 // Mean number of distinct ranks that hold at least one of a token's experts: ranks (1 - C(E - E/ranks, k) / C(E, k)).
 double distinct_ranks(int experts, int experts_per_token, int ranks);
 

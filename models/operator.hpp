@@ -125,6 +125,8 @@ struct Elementwise {
   // it.
   enum class Input { elsewhere, norm, activation };
   Input input = Input::elsewhere;
+  // Bytes of a rank on average, where ranks differ and `bytes` are those of the fullest (as GroupedGemm::average).
+  std::optional<double> average{};
   bool operator==(const Elementwise&) const = default;
 };
 
@@ -134,6 +136,9 @@ struct Collective {
   double bytes = 0;  // of the tensor on one rank (all_gather: gathered size)
   int ranks = 1;
   int stride = 1;  // devices from one rank to the next: those of another parallel degree lie between
+  // The same on average, where ranks differ and `bytes` are those of the fullest, which a step waits for. Its are the
+  // traffic and the joules.
+  std::optional<double> average{};
   bool operator==(const Collective&) const = default;
 };
 

@@ -163,17 +163,26 @@ class TokenWork {
     if (!sends_to_experts()) product.seen_tokens = routed_tokens;
 
     if (kind.latent > 0) linear({model_.hidden, kind.latent}, tokens_, group.dense_weights(precision), layers);
-    exchange(kind, layers);
+    exchange(kind, rows, layers);
     // Copies of the tokens are sorted by expert, and their outputs gathered again.
-    const double permuted = (rows + static_cast<double>(tokens_)) * static_cast<double>(input) * width_;
-    list_.add_elementwise(Elementwise::Kind::permute, permuted, 2 * layers);
+    const auto of_experts = [&](Elementwise::Kind what, const auto& bytes, int count) {
+      Elementwise moved{what, bytes(rows)};
+      if (product.average) moved.average = bytes(product.average->rows);
+      list_.add(moved, count);
+    };
+    const auto permuted = [&](double some) {
+      return (some + static_cast<double>(tokens_)) * static_cast<double>(input) * width_;
+    };
+    of_experts(Elementwise::Kind::permute, permuted, 2 * layers);
     for (const Linear& shape : {up, down}) {
       product.k = shape.k;
       product.n = shape.n;
       list_.add(product, layers);
     }
-    list_.add_elementwise(Elementwise::Kind::activation,
-                          (kind.gated ? 3 : 2) * width_ * rows * static_cast<double>(down.k), layers);
+    const auto activated = [&](double some) {
+      return (kind.gated ? 3 : 2) * width_ * some * static_cast<double>(down.k);
+    };
+    of_experts(Elementwise::Kind::activation, activated, layers);
     if (kind.latent > 0) linear({kind.latent, model_.hidden}, tokens_, group.dense_weights(precision), layers);
     if (kind.shared_width > 0) add_dense(group, kind.shared_width, layers);
   }
@@ -197,8 +206,8 @@ class TokenWork {
   }
 
   // Tokens travel to the ranks of their experts and back. Tensor ranks of one attention group hold every token already,
-  // and the all-reduce of the layer sums what their experts give.
-  void exchange(const FeedForward& kind, int layers) {
+  // and the all-reduce of the layer sums what their experts give. `fullest`: rows of the fullest rank.
+  void exchange(const FeedForward& kind, double fullest, int layers) {
     if (plan_.data == 1) return;
     const auto elements_of = [&](std::int64_t tokens) {
       return static_cast<double>(tokens * kind.expert_input(model_.hidden));
@@ -206,16 +215,29 @@ class TokenWork {
     if (sends_to_experts()) {
       // Each tensor rank sends its share of the tokens, once to each rank that holds one of their experts.
       const double copies = distinct_ranks(kind.experts, kind.experts_per_token, plan_.expert);
-      const double sent = elements_of(ranks_.alike() ? tokens_ : ranks_.most) / plan_.tensor * copies;
+      const double of_rank = elements_of(routed_chunks() + routed_decodes()) / plan_.data / plan_.tensor;
+      const double mean = of_rank * copies;
+      double most = elements_of(ranks_.alike() ? tokens_ : ranks_.most) / plan_.tensor * copies;
+      if (coverage_.law == ExpertCoverage::Law::skewed)
+        most = std::max(most, of_rank * plan_.expert * reached_by(kind, fullest));
       const Format inputs = inputs_of(model_.precision, model_.precision.expert_weights());
-      for (const double bytes : {inputs.bytes, width_})
-        list_.add(Collective{Collective::Kind::all_to_all, sent * bytes, plan_.expert, expert_shards(plan_)}, layers);
+      for (const double bytes : {inputs.bytes, width_}) {
+        Collective exchanged{Collective::Kind::all_to_all, most * bytes, plan_.expert, expert_shards(plan_)};
+        if (mean != most) exchanged.average = mean * bytes;
+        list_.add(exchanged, layers);
+      }
     } else {
       // Ranks gather as many tokens as there are (vLLM's all_gatherv, SGLang's SUM_LEN), the ones that experts see.
       const double gathered = elements_of(routed_chunks() + routed_decodes()) * width_;
       for (const auto step : {Collective::Kind::all_gather, Collective::Kind::reduce_scatter})
         list_.add(Collective{step, gathered, plan_.data, plan_.tensor}, layers);
     }
+  }
+
+  // Share of all tokens that a rank with so many rows gets, each once.
+  [[nodiscard]] double reached_by(const FeedForward& kind, double rows) const {
+    const auto all = static_cast<double>((routed_chunks() + routed_decodes()) * kind.experts_per_token);
+    return reaching_share(kind.experts, kind.experts_per_token, kind.experts * (rows / all));
   }
 
   const ModelSpec& model_;

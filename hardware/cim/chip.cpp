@@ -137,6 +137,10 @@ const Fields<CimDevice>& cim_fields() {
         .above(0)
         .at_most(1);
     f.add("pinned_share", &D::pinned_share, "share of the macros that keeps whole layers for good").between(0, 1);
+    f.add(
+        "pipelined", &D::pipelined,
+        "tokens of a step follow one another through the matrices that macros keep, which all work at once; else each "
+        "matrix takes all tokens in its turn");
     f.add("weight_formats", &D::weight_formats, "formats of weights that the macros multiply").required();
     f.add_group("dram", &D::dram, dram_fields(), "memory beside the macros").preset_from("dram").required();
     f.add("storage_bandwidth", &D::storage_bandwidth, "of the flash that weights are loaded from; absent: none")

@@ -42,6 +42,7 @@ struct CimDevice final : Device {
   AttentionUnit attention = AttentionUnit::vector;
   Sourced<double> active_share{1};  // of the streaming macros, that computes while the others are written
   Sourced<double> pinned_share{0};  // of all macros, that keeps whole layers for good
+  bool pipelined = false;           // tokens follow one another through the matrices that stay in macros
   std::vector<std::string> weight_formats;
   Dram dram;
   std::optional<Sourced<BytesPerSecond>> storage_bandwidth;  // of the flash behind it

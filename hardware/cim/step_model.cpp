@@ -35,11 +35,14 @@ CimStepModel::CimStepModel(CimDevice chip, const models::ModelSpec& model, const
       computing_macros_(chip_.computing_macros(mapping_.pinned_macros)) {}
 
 CimLoad CimStepModel::products(const MatrixSet& set, const TiledSet& tiled, double pinned, double streamed,
-                               double vectors) const {
+                               double vectors, double tokens) const {
   CimLoad load;
   load.write_rounds = tiled.rounds(streamed, chip_.packing, computing_macros_);
-  // A pinned matrix computes in one round, as all its tiles have macros of their own.
-  load.vector_passes = (load.write_rounds + pinned * static_cast<double>(tiled.matrices())) * vectors;
+  // A pinned matrix computes in one round, as all its tiles have macros of their own. In a pipeline a step waits for
+  // those that one token passes; what the others add is in loads().
+  const double kept = pinned * static_cast<double>(tiled.matrices());
+  load.vector_passes =
+      chip_.pipelined ? (load.write_rounds + kept / tokens) * vectors : (load.write_rounds + kept) * vectors;
   load.weights = load.written = streamed * set.bytes;
   const double uses = (pinned + streamed) * vectors;
   load.multiply(uses * set.weights, set.format, chip_.macro);
@@ -79,23 +82,28 @@ CimStepModel::Loads CimStepModel::loads(const models::Batch& batch) const {
   const auto tokens = static_cast<double>(batch.tokens());
   Loads loads;
   CimLoad& gemm = loads[index(OperatorFamily::gemm)];
+  const bool keeps_layers =
+      std::ranges::any_of(mapping_.layers, [](const Mapping::Layers& layers) { return layers.pinned > 0; });
   for (std::size_t i = 0; i < shape_.layers.size(); ++i) {
     const LayerShape& layer = shape_.layers[i];
     const Mapping::Layers& mapped = mapping_.layers[i];
     const LayerLoad work = shape_.load(layer, batch);
-    gemm += products(layer.common, mapped.common, mapped.pinned, mapped.streamed, tokens);
+    gemm += products(layer.common, mapped.common, mapped.pinned, mapped.streamed, tokens, tokens);
     if (work.experts_touched > 0)
       loads[index(OperatorFamily::grouped_gemm)] +=
           products(layer.expert, mapped.expert, mapped.pinned * work.experts_touched,
-                   mapped.streamed * work.experts_touched, work.expert_rows / work.experts_touched);
+                   mapped.streamed * work.experts_touched, work.expert_rows / work.experts_touched, tokens);
     loads[index(OperatorFamily::prefill_attention)] += prefill_attention(layer, batch, work.prefill);
     loads[index(OperatorFamily::decode_attention)] += decode_attention(layer, batch, work.decode);
   }
   if (const auto rows = batch.logit_rows(); rows > 0 && shape_.head.weights > 0) {
-    gemm +=
-        products(shape_.head, mapping_.head, mapping_.head_pinned, !mapping_.head_pinned, static_cast<double>(rows));
+    const auto heads = static_cast<double>(rows);
+    gemm += products(shape_.head, mapping_.head, mapping_.head_pinned, !mapping_.head_pinned, heads,
+                     keeps_layers ? heads : 1);
     if (chip_.streams_embedding) gemm.weights += shape_.embedding;
   }
+  // T tokens pass M matrices in T + M - 1 passes.
+  if (chip_.pipelined && keeps_layers) gemm.vector_passes += tokens - 1;
   // Norms, rope and activations do about one operation for each byte they move as 16-bit numbers (assumed).
   loads[index(OperatorFamily::elementwise)].vector = Flops(tokens * shape_.elementwise_bytes);
   return loads;

@@ -14,8 +14,9 @@ class CimStepModel final : public StepModel {
   using Loads = std::array<CimLoad, kOperatorFamilies>;
   [[nodiscard]] Loads loads(const models::Batch&) const;
   // `sets` matrix sets of which `pinned` stay in macros of their own, each seeing `vectors` vectors.
-  [[nodiscard]] CimLoad products(const MatrixSet&, const TiledSet&, double pinned, double streamed,
-                                 double vectors) const;
+  // `vectors` pass each matrix, of the `tokens` that pass the layers.
+  [[nodiscard]] CimLoad products(const MatrixSet&, const TiledSet&, double pinned, double streamed, double vectors,
+                                 double tokens) const;
   [[nodiscard]] CimLoad prefill_attention(const LayerShape&, const models::Batch&, const AttentionLoad&) const;
   [[nodiscard]] CimLoad decode_attention(const LayerShape&, const models::Batch&, const AttentionLoad&) const;
 

@@ -66,7 +66,10 @@ Fields<Parameters> scales(const char* name) {
 
 KernelCost elementwise_cost(const Chip& chip, const ElementwiseParameters& p, const models::Elementwise& e) {
   const StreamParameters* row = row_of(p, e.kind);
-  return row ? streamed(chip, *row, e.bytes) : KernelCost();
+  if (!row) return {};
+  KernelCost cost = streamed(chip, *row, e.bytes);
+  if (e.average) cost.bytes = Bytes(*e.average);
+  return cost;
 }
 
 KernelCost scales_cost(const Chip& chip, const ScaleParameters& p, std::int64_t rows, std::int64_t columns,

@@ -68,7 +68,8 @@ struct Pricer {
   }
   void operator()(const models::Collective& c) const {
     stream(OperatorFamily::collective, {collective_time(gpu.links, c), Flops(), Flops(), Bytes()});
-    part.link_bytes += count * moved(c);
+    part.link_bytes += count * average_moved(c);
+    part.link_wait += count * average_wait(gpu.links, c);
   }
 
  private:

@@ -51,17 +51,22 @@ Seconds convolution_scan_time(const Chip& chip, const StateStream& kernel, const
       std::pow(std::pow(latency.si(), kCornerPower) + std::pow(memory.si(), kCornerPower), 1 / kCornerPower));
 }
 
+double chunks_of(const StateScan& kernel, const Counts& c) {
+  return std::ceil(c.tokens / static_cast<double>(kernel.chunk_tokens));
+}
+
+// What states take of a scan's traffic.
+double scanned_states(const StateScan& kernel, const Counts& c) {
+  return (kernel.compute_efficiency > 0 ? kLongScanPasses * chunks_of(kernel, c) : 2) * c.states;
+}
+
 Seconds scan_time(const Chip& chip, const StateScan& kernel, const models::StateUpdate& u, const Counts& c) {
   const BytesPerSecond bandwidth = kernel.memory_efficiency * *chip.hbm_bandwidth;
-  const double chunks = std::ceil(c.tokens / static_cast<double>(kernel.chunk_tokens));
-  if (kernel.compute_efficiency > 0) {
-    const Bytes bytes(c.moved + kLongScanPasses * chunks * c.states);
-    return kernel.launch +
-           std::max(Flops(load_of(u).flops) / (kernel.compute_efficiency * *chip.peak_bf16), bytes / bandwidth);
-  }
+  const Seconds streamed = Bytes(c.moved + scanned_states(kernel, c)) / bandwidth;
+  if (kernel.compute_efficiency > 0)
+    return kernel.launch + std::max(Flops(load_of(u).flops) / (kernel.compute_efficiency * *chip.peak_bf16), streamed);
   const double waves = std::ceil(c.sequences * u.heads / static_cast<double>(*chip.multiprocessors));
-  return kernel.launch + waves * (kernel.block + chunks * kernel.chunk) / chip.clock +
-         Bytes(c.moved + 2 * c.states) / bandwidth;
+  return kernel.launch + waves * (kernel.block + chunks_of(kernel, c) * kernel.chunk) / chip.clock + streamed;
 }
 
 const Fields<StateStream>& stream_fields() {
@@ -120,11 +125,12 @@ KernelCost state_cost(const Chip& chip, const StateKernels& k, const models::Sta
   const Seconds time =
       u.scan ? scan_time(chip, k.scan, u, counts) + convolution_scan_time(chip, k.convolution_scan, u, counts)
              : update_time(chip, k.update, counts) + convolution_update_time(chip, k.convolution_update, u, counts);
+  const double more = u.scan ? scanned_states(k.scan, counts) - 2 * counts.states : 0;  // than load_of() says
   const Seconds launch = u.scan ? k.scan.launch : k.update.launch + k.convolution_update.launch;
   return {time,
           Flops(load.flops),
           Flops(load.flops),
-          Bytes(load.bytes),
+          Bytes(load.bytes + more),
           Bytes(),
           Flops(),
           std::min(2 * kLongestLaunch, launch)};

@@ -29,6 +29,7 @@ struct AttentionOffload final : Device {
     return weights->computes_as_wider(inputs);
   }
   [[nodiscard]] std::vector<KvPart> kv_parts(const models::ModelSpec&) const override;
+  [[nodiscard]] std::optional<Bytes> weight_memory() const override { return memory_of(*weights); }
   [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;

@@ -17,8 +17,11 @@ namespace {
 
 class StepsModel final : public StepModel {
  public:
-  StepsModel(const StepsDevice& device, const models::ModelSpec& model, std::unique_ptr<StepModel> priced)
-      : priced_(std::move(priced)), correction_(correction(device, models::kv_laws(model), *priced_)) {}
+  // `measured` prices the steps as the device did that they were measured on.
+  StepsModel(const StepsDevice& device, const models::ModelSpec& model, StepModel& measured,
+             std::unique_ptr<StepModel> priced, Watts headroom)
+      : priced_(std::move(priced)), correction_(correction(device, models::kv_laws(model), measured)),
+        headroom_(headroom) {}
 
   StepPhases phases(const models::Batch& batch) override {
     StepPhases step = priced_->phases(batch);
@@ -32,6 +35,7 @@ class StepsModel final : public StepModel {
     const double trust = says_all(batch) ? factor.trust : 0;
     step.extrapolated *= factor.value * (1 - trust);
     step.tabled = trust;
+    keep_below_limit(step);
     return step;
   }
 
@@ -48,8 +52,18 @@ class StepsModel final : public StepModel {
     return {std::move(steps), device.smoothing, device.reach};
   }
 
+  // Measured times are what they are, also where the joules priced for them would exceed the limit.
+  void keep_below_limit(StepPhases& step) const {
+    const Joules all = step.energy(), most = headroom_ * step.time();
+    if (headroom_ <= Watts() || all <= most) return;
+    for (std::size_t family = 0; family < kOperatorFamilies; ++family)
+      if (step.has(family))
+        for (Joules& joules : step.of(family).energy) joules *= most / all;
+  }
+
   std::unique_ptr<StepModel> priced_;
   StepCorrection correction_;
+  Watts headroom_;  // of all devices; 0: nothing limits it
 };
 
 void check_step(const MeasuredStep& step, const YamlNode& node, Diagnostics& diagnostics) {
@@ -68,7 +82,8 @@ void check_step(const MeasuredStep& step, const YamlNode& node, Diagnostics& dia
 
 void check_device(const StepsDevice& device, const YamlNode& node, Diagnostics& diagnostics) {
   if (device.steps.empty()) diagnostics.error(node.where, "'steps' must have a step or more");
-  if (device.device && as_profile(*device.device))
+  const auto profile = [](const auto& some) { return some && as_profile(*some); };
+  if (profile(device.device) || profile(device.measured_on))
     diagnostics.error(node.where, "a profile knows no steps that measured ones could be compared with");
 }
 
@@ -135,6 +150,8 @@ std::vector<std::string> StepsDevice::problems(const models::ModelSpec& model, c
   degree("expert", with.expert, plan.expert);
   degree("data", with.data, plan.data);
   for (std::string& problem : device->problems(model, plan)) found.push_back(std::move(problem));
+  if (measured_on)
+    for (std::string& problem : measured_on->problems(model, plan)) found.push_back("measured_on: " + problem);
   return found;
 }
 
@@ -150,12 +167,18 @@ std::shared_ptr<const Device> StepsDevice::with_kernels_of(const std::string& en
   if (!variant) return nullptr;
   auto copy = std::make_shared<StepsDevice>(*this);
   copy->device = std::move(variant);
+  if (measured_on)
+    if (auto measured = measured_on->with_kernels_of(engine)) copy->measured_on = std::move(measured);
   return copy;
 }
 
 std::unique_ptr<StepModel> StepsDevice::bind(const models::ModelSpec& model, const models::ParallelPlan& plan,
                                              const Settings& settings) const {
-  return std::make_unique<StepsModel>(*this, model, device->bind(model, plan, settings));
+  auto priced = device->bind(model, plan, settings);
+  const auto measured = measured_on ? measured_on->bind(model, plan, settings) : nullptr;
+  StepModel& then = measured ? *measured : *priced;
+  return std::make_unique<StepsModel>(*this, model, then, std::move(priced),
+                                      static_cast<double>(plan.devices()) * headroom());
 }
 
 const Fields<StepsDevice>& steps_fields() {
@@ -167,6 +190,9 @@ const Fields<StepsDevice>& steps_fields() {
                  "what its steps are held against, and priced by away from measured ones")
         .preset_from("hardware")
         .required();
+    f.add_family("measured_on", &S::measured_on, single_devices(),
+                 "what the steps were measured on, where 'device' has been changed since; absent: 'device'")
+        .preset_from("hardware");
     f.add_group("measured_with", &S::with, measured_with_fields(), "a run has to be of the same").required();
     f.add("source", &S::source, "of the steps: machine, engine and version, error on steps that were held out");
     f.add("smoothing", &S::smoothing, "doublings over which ratios of measured to priced are averaged").above(0);

@@ -26,10 +26,12 @@ struct MeasuredWith {
 const Fields<MeasuredWith>& measured_with_fields();
 
 // A device whose steps were measured while it served one model: near measured steps a step takes what those took,
-// by their ratio to the prices of `device`; elsewhere it takes what `device` says (StepCorrection). Joules, memory
-// and hosts are those of `device`.
+// by their ratio to the prices of the device that they were measured on; elsewhere it takes what `device` says
+// (StepCorrection). Joules, memory and hosts are those of `device`; where a step then drew more than its power limit
+// leaves, it took as many joules as that.
 struct StepsDevice final : Device {
   std::shared_ptr<const Device> device;
+  std::shared_ptr<const Device> measured_on;  // none: `device`
   MeasuredWith with;
   std::string source;
   std::vector<MeasuredStep> steps;

@@ -9,7 +9,9 @@ namespace llmscape::engine {
 struct NodeBytes {
   Bytes around;  // to its counterpart in the next node: collectives that go round a ring
   Bytes to_all;  // in even parts to its counterparts in all other nodes: all-to-all
-  [[nodiscard]] Bytes all() const { return around + to_all; }
+  // Where ranks hold unlike numbers of tokens, what comes back for this one's: in even parts from all other nodes.
+  Bytes from_all;
+  Bytes priced;  // that the price of the step holds: of the fullest rank
 };
 
 // What the collectives of steps send from node to node, where the links of a device say how far a node reaches
@@ -23,10 +25,12 @@ class NodeTraffic {
   // Of the batch as EngineModel::step prices it, padding included.
   [[nodiscard]] NodeBytes of(const models::Batch& batch) const;
   // What the price of that step holds for these bytes: all but latencies.
-  [[nodiscard]] Seconds priced(const NodeBytes& bytes) const { return bytes.all() / *links_.domain->outer_bandwidth; }
+  [[nodiscard]] Seconds priced(const NodeBytes& bytes) const { return bytes.priced / *links_.domain->outer_bandwidth; }
   [[nodiscard]] BytesPerSecond bandwidth() const { return *links_.domain->outer_bandwidth; }  // of one device
 
  private:
+  void divide(NodeBytes& sent, const models::Batch& batch) const;
+
   const hardware::Links& links_;
   const models::ModelSpec& model_;
   models::ParallelPlan plan_;

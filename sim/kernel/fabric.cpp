@@ -32,17 +32,27 @@ bool Fabric::crosses(const Route& route, Link link) const {
   return std::ranges::find(path(route), link) != path(route).end();
 }
 
-void Fabric::move(Endpoint from, Endpoint to, Bytes bytes, Seconds now, Done done) {
+Fabric::Transfer Fabric::move(Endpoint from, Endpoint to, Bytes bytes, Seconds now, Done done) {
   const Route* const found = routes_.find(from, to);
   if (!found) throw std::logic_error("no route from '" + endpoints_.at(from) + "' to '" + endpoints_.at(to) + "'");
   const Route& route = *found;
   ++in_flight_;
-  start(from, to, route, bytes, now, [this, &route, bytes, done = std::move(done)](bool arrived, Seconds at) {
+  return start(from, to, route, bytes, now, [this, &route, bytes, done = std::move(done)](bool arrived, Seconds at) {
     --in_flight_;
-    if (arrived)
-      for (const Link link : path(route)) links_[link].carried += bytes;
+    if (arrived) carry(route, bytes);
     done(arrived, at);
   });
+}
+
+void Fabric::carry(const Route& route, Bytes bytes) {
+  for (const Link link : path(route)) links_[link].carried += bytes;
+}
+
+std::vector<Bytes> Fabric::carried(Seconds now) const {
+  std::vector<Bytes> all;
+  for (const LinkState& link : links_) all.push_back(link.carried);
+  add_moving(all, now);
+  return all;
 }
 
 void Fabric::set_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) {
@@ -60,8 +70,9 @@ Bytes Fabric::allowed(Link link, Seconds now) const {
 
 void Fabric::check_invariants(Seconds now) const {
   constexpr double kRounding = 1 + 1e-9;
+  const std::vector<Bytes> moved = carried(now);
   for (Link link = 0; link < links_.size(); ++link)
-    if (carried(link) > allowed(link, now) * kRounding)
+    if (moved[link] > allowed(link, now) * kRounding)
       throw std::logic_error("INV-7: link '" + name_of(link) + "' carried more than its bandwidth allows until " +
                              std::to_string(now.si()) + " s");
 }

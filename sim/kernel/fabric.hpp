@@ -23,6 +23,7 @@ class Fabric {
  public:
   using Endpoint = std::size_t;
   using Link = std::size_t;
+  using Transfer = std::uint64_t;  // by number
   // Whether the bytes arrived, and when that was known.
   using Done = std::function<void(bool arrived, Seconds at)>;
 
@@ -42,14 +43,18 @@ class Fabric {
   // Moves at least one byte between two endpoints that a route joins; throws std::logic_error where none does. `done`
   // is called once, later. A transfer fails if a link on its way is down when its first byte would leave, or goes down
   // before its last has arrived.
-  void move(Endpoint from, Endpoint to, Bytes bytes, Seconds now, Done done);
+  Transfer move(Endpoint from, Endpoint to, Bytes bytes, Seconds now, Done done);
+  // Loses a transfer that has not ended: one of its ends is gone.
+  virtual void cancel(Transfer transfer, Seconds now) = 0;
   // 0: the link is down.
   void set_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now);
 
   [[nodiscard]] std::size_t links() const { return links_.size(); }
   [[nodiscard]] const std::string& name_of(Link link) const { return links_[link].name; }
-  [[nodiscard]] Bytes carried(Link link) const { return links_[link].carried; }  // by transfers that arrived
-  [[nodiscard]] Bytes allowed(Link link, Seconds now) const;                     // by its bandwidth until `now`
+  // Of each link until `now`: all bytes of transfers that arrived, of others what had moved by then, or when they were
+  // lost.
+  [[nodiscard]] std::vector<Bytes> carried(Seconds now) const;
+  [[nodiscard]] Bytes allowed(Link link, Seconds now) const;  // by its bandwidth until `now`
   [[nodiscard]] std::int64_t in_flight() const { return in_flight_; }
   // INV-7: no link has carried more than its bandwidth allowed until `now`. Throws std::logic_error naming it.
   void check_invariants(Seconds now) const;
@@ -71,8 +76,12 @@ class Fabric {
   [[nodiscard]] bool up(const Route& route) const;
   [[nodiscard]] bool crosses(const Route& route, Link link) const;
 
+  // A transfer has moved so much over its way, and moves no more.
+  void carry(const Route& route, Bytes bytes);
+  // Adds what those under way have moved over each link.
+  virtual void add_moving(std::vector<Bytes>& carried, Seconds now) const = 0;
   // Calls done(arrived, at) when the transfer has ended.
-  virtual void start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) = 0;
+  virtual Transfer start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) = 0;
   virtual void apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) = 0;
 
  private:

@@ -38,7 +38,8 @@ Seconds FluidFabric::next_event() const {
   return lost_.empty() ? next : std::min(next, lost_at_);
 }
 
-void FluidFabric::start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) {
+Fabric::Transfer FluidFabric::start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now,
+                                    Done done) {
   if (started_ == 0) {
     for (const Route& way : routes().all()) binding_.add_route(path(way));
     lanes_by_route_.assign(routes().all().size(), kNoLane);
@@ -54,6 +55,7 @@ void FluidFabric::start(Endpoint from, Endpoint to, const Route& route, Bytes by
                                                  .until = bytes.si(),
                                                  .done = std::move(done)}));
   std::ranges::push_heap(waiting_, Later<&Flow::begins>{visits_});
+  return started_ - 1;
 }
 
 std::vector<double> FluidFabric::bandwidths() const {
@@ -82,6 +84,17 @@ Seconds FluidFabric::end_of(const Lane& lane) {
 void FluidFabric::move_on(Lane& lane, Seconds now) {
   lane.served += lane.rate * (now - lane.since).si();
   lane.since = now;
+}
+
+Bytes FluidFabric::moved(const Flow& flow, const Lane& lane, Seconds now) {
+  const double served = lane.served + lane.rate * (now - lane.since).si();
+  return flow.bytes - Bytes(std::clamp(flow.until - served, 0.0, flow.bytes.si()));
+}
+
+void FluidFabric::add_moving(std::vector<Bytes>& carried, Seconds now) const {
+  for (const Lane& lane : lanes_)
+    for (const std::unique_ptr<Flow>& flow : lane.flows)
+      for (const Link link : path(*flow->route)) carried[link] += moved(*flow, lane, now);
 }
 
 void FluidFabric::lose(std::unique_ptr<Flow> flow, Seconds now) {
@@ -139,6 +152,20 @@ void FluidFabric::share(Seconds now) {
   }
 }
 
+// Flows of a lane are lost.
+void FluidFabric::take_out(std::size_t index, std::ranges::subrange<Flows::iterator> lost, Seconds now) {
+  Flows& flows = lanes_[index].flows;
+  under_way_ -= lost.size();
+  for (std::unique_ptr<Flow>& flow : lost) {
+    carry(*flow->route, moved(*flow, lanes_[index], now));
+    lose(std::move(flow), now);
+  }
+  flows.erase(lost.begin(), lost.end());
+  std::ranges::make_heap(flows, Later<&Flow::until>{visits_});
+  ends_.erase(index);
+  left(index);
+}
+
 // What crosses a link that is down is lost for good, also where the link is repaired in the same instant.
 void FluidFabric::lose_over(Link link, Seconds now) {
   for (std::size_t index = 0; index < lanes_.size(); ++index) {
@@ -146,12 +173,24 @@ void FluidFabric::lose_over(Link link, Seconds now) {
     const auto lost =
         std::ranges::stable_partition(flows, [&](const auto& flow) { return !crosses(*flow->route, link); });
     if (lost.empty()) continue;
-    under_way_ -= lost.size();
-    for (std::unique_ptr<Flow>& flow : lost) lose(std::move(flow), now);
-    flows.erase(lost.begin(), lost.end());
-    std::ranges::make_heap(flows, Later<&Flow::until>{visits_});
-    ends_.erase(index);
-    left(index);
+    take_out(index, lost, now);
+  }
+}
+
+void FluidFabric::cancel(Transfer transfer, Seconds now) {
+  const auto is_it = [transfer](const std::unique_ptr<Flow>& flow) { return flow->id == transfer; };
+  if (const auto found = std::ranges::find_if(waiting_, is_it); found != waiting_.end()) {
+    lose(std::move(*found), now);
+    waiting_.erase(found);
+    std::ranges::make_heap(waiting_, Later<&Flow::begins>{visits_});
+    return;
+  }
+  for (std::size_t index = 0; index < lanes_.size(); ++index) {
+    Flows& flows = lanes_[index].flows;
+    const auto found = std::ranges::find_if(flows, is_it);
+    if (found == flows.end()) continue;
+    take_out(index, {found, found + 1}, now);
+    return share(now);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <ranges>
 #include <vector>
 
 #include "base/indexed_heap.hpp"
@@ -26,12 +27,14 @@ class FluidFabric : public Fabric {
   [[nodiscard]] Seconds next_event() const;
   // Does what is due until `now`, which is not after next_event().
   void advance(Seconds now);
+  void cancel(Transfer transfer, Seconds now) override;
   // So often a flow or a lane was looked at: what the work of all transfers grows with.
   [[nodiscard]] std::int64_t visits() const { return visits_ + rates_.visits(); }
 
  protected:
-  void start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) override;
+  Transfer start(Endpoint from, Endpoint to, const Route& route, Bytes bytes, Seconds now, Done done) override;
   void apply_bandwidth(Link link, BytesPerSecond bandwidth, Seconds now) override;
+  void add_moving(std::vector<Bytes>& carried, Seconds now) const override;
 
   struct Flow {
     std::uint64_t id;  // of this transfer alone
@@ -64,12 +67,14 @@ class FluidFabric : public Fabric {
   std::size_t lane_of(const Route& route);
   [[nodiscard]] static Seconds end_of(const Lane& lane);
   static void move_on(Lane& lane, Seconds now);
+  [[nodiscard]] static Bytes moved(const Flow& flow, const Lane& lane, Seconds now);
   void begin(std::unique_ptr<Flow> flow, Seconds now);
   void enter(std::unique_ptr<Flow> flow, Seconds now);
   void end_first(std::size_t lane, Flows& ended, Seconds now);
   void left(std::size_t lane);
   void lose(std::unique_ptr<Flow> flow, Seconds now);
   void lose_over(Link link, Seconds now);
+  void take_out(std::size_t lane, std::ranges::subrange<Flows::iterator> lost, Seconds now);
   void share(Seconds now);
   [[nodiscard]] std::vector<double> bandwidths() const;
 

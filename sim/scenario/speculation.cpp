@@ -187,8 +187,11 @@ std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const P
                           const hardware::Device& device) {
   const std::optional<models::MemoryNeed> need = draft_memory(scenario, pool, device);
   if (!need) return tokens;
-  const Bytes per_token = device.memory_need(scenario.model_of(pool), pool.plan(), 1, 1).kv_per_token;
-  const double left = (static_cast<double>(tokens) * per_token - need->weights) / (per_token + need->kv_per_token);
+  const models::MemoryNeed own = device.memory_need(scenario.model_of(pool), pool.plan(), 1, 1);
+  Bytes all = static_cast<double>(tokens) * own.kv_per_token;
+  if (const auto apart = device.weight_memory(); !apart) all -= need->weights;
+  else if (own.weights + need->weights > *apart) return 0;
+  const double left = all / (own.kv_per_token + need->kv_per_token);
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(left));
 }
 

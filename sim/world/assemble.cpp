@@ -308,8 +308,9 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
   result.area = area(parts.scenario, result.throughput);
   result.fleet = fleet(parts, gateway, end);
   result::add_time_shares(parts, totals, result);
-  for (std::size_t link = 0; link < parts.fabric->links(); ++link)
-    if (const Bytes bytes = parts.fabric->carried(link); bytes > Bytes())
+  const std::vector<Bytes> carried = parts.fabric->carried(end);
+  for (std::size_t link = 0; link < carried.size(); ++link)
+    if (const Bytes bytes = carried[link]; bytes > Bytes())
       result.links.push_back({parts.fabric->name_of(link), bytes.si(), bytes / parts.fabric->allowed(link, end)});
 
   result.warnings = parts.warnings;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "hardware/gpu/gpu.hpp"
@@ -60,6 +61,26 @@ serving::Acceptance acceptance_of(const scenario::AcceptanceConfig& config,
   return accepts;
 }
 
+// How often a token's entries lie in a replica: ranks without KV heads of their own hold copies; of latents all do.
+// Nothing where a device says what it holds, and cuts entries as it likes.
+std::optional<double> kv_copies(const hardware::Device& device, const models::ModelSpec& model,
+                                const models::ParallelPlan& plan) {
+  const auto held = [](const models::ModelSpec& part, int ranks) {
+    return ranks * models::kv_bytes_per_token(part, ranks);
+  };
+  const double alone = models::kv_bytes_per_token(model);
+  const std::vector<hardware::KvPart> parts = device.kv_parts(model);
+  if (parts.empty())
+    return device.kv_tokens(model, plan) == 0 ? std::optional(held(model, plan.tensor) / alone) : std::nullopt;
+  double all = 0;
+  for (const hardware::KvPart& part : parts) {
+    const int ranks = static_cast<int>(part.device->count);
+    if (part.device->kv_tokens(part.model, {.tensor = ranks}) > 0) return std::nullopt;
+    all += held(part.model, ranks);
+  }
+  return all / alone;
+}
+
 }  // namespace
 
 Engines::Engines(const scenario::Scenario& scenario, const Options& options, serving::OutcomeListener& outcomes,
@@ -84,16 +105,14 @@ void Engines::add_pool(const scenario::PoolConfig& config) {
   pool.role = config.role;
   pool.router = config.router->make();
   pool.kv_per_token = Bytes(models::kv_bytes_per_token(scenario_.model_of(config)));
-  // Ranks without KV heads of their own hold copies; of latents all do. Devices that say what they hold cut entries as
-  // they like.
-  const models::ModelSpec& model = scenario_.model_of(config);
-  const int ranks = config.plan().tensor;
-  const bool by_heads = std::ranges::all_of(config.devices, [&](const std::string& name) {
-    const hardware::Device& device = *scenario_.config.hardware.devices[scenario_.group_of(name)];
-    return engine::stated_kv_tokens(device, model, config.plan()) == 0;
-  });
-  if (by_heads && pool.kv_per_token > Bytes())
-    pool.kv_copies = ranks * models::kv_bytes_per_token(model, ranks) / pool.kv_per_token.si();
+  if (pool.kv_per_token > Bytes()) {
+    double most = 0;
+    for (const std::string& name : config.devices) {
+      const hardware::Device& device = *scenario_.config.hardware.devices[scenario_.group_of(name)];
+      most = std::max(most, kv_copies(device, scenario_.model_of(config), config.plan()).value_or(1));
+    }
+    pool.kv_copies = most;
+  }
   pool.model = scenario_.model_index(config);
   pool.accepts = acceptance_of(config.accepts, scenario_.slo_classes);
   for (const auto& controller : scenario_.config.serving.controllers)

@@ -41,7 +41,7 @@ void Exchange::connect(Cables& cables) {
   }
 }
 
-// All devices of a rank send as much; those of one node together.
+// All devices of a rank send as much, those of one node together.
 Seconds Exchange::plan(int index, const models::Batch& batch) {
   const engine::NodeBytes each = traffic_.of(batch);
   const std::int64_t first = first_device_ + (index - first_replica_) * devices_of_rank_,
@@ -52,6 +52,7 @@ Seconds Exchange::plan(int index, const models::Batch& batch) {
     if (here <= 0) continue;
     part.sent.around += static_cast<double>(here) * each.around;
     part.sent.to_all += static_cast<double>(here) * each.to_all;
+    part.sent.from_all += static_cast<double>(here) * each.from_all;
   }
   return traffic_.priced(each);
 }
@@ -62,29 +63,51 @@ Bytes Exchange::sent(std::size_t from, std::size_t to) const {
   return bytes;
 }
 
-bool Exchange::begin(Seconds now, std::function<void(Seconds at)> done) {
-  struct Flows {
-    std::size_t open = 0;
-    std::function<void(Seconds)> done;
-  };
-  auto flows = std::make_shared<Flows>(Flows{0, std::move(done)});
+Bytes Exchange::returned(std::size_t, std::size_t to) const {
+  return parts_[to].sent.from_all / static_cast<double>(parts_.size() - 1);
+}
+
+Exchange::Flows Exchange::flows(Bytes (Exchange::*bytes_of)(std::size_t, std::size_t) const) const {
+  Flows all;
   for (std::size_t from = 0; from < parts_.size(); ++from)
     for (std::size_t to = 0; to < parts_.size(); ++to) {
-      const std::vector<kernel::Fabric::Endpoint>& lanes = parts_[from].lanes;
-      const Bytes bytes = sent(from, to) / static_cast<double>(lanes.size());
-      if (from == to || bytes < Bytes(1)) continue;
-      for (const kernel::Fabric::Endpoint lane : lanes) {
-        ++flows->open;
-        fabric_.move(lane, parts_[to].lanes.front(), bytes, now, [this, flows](bool arrived, Seconds at) {
-          if (!arrived) throw std::logic_error("a collective of " + name_ + " crossed a link that failed");
-          if (--flows->open > 0) return;
-          flows->done(at);
-          arrived_();
-        });
-      }
+      if (from == to) continue;
+      const Bytes bytes = (this->*bytes_of)(from, to) / static_cast<double>(parts_[from].lanes.size());
+      if (bytes >= Bytes(1)) all.push_back({from, to, bytes});
     }
+  return all;
+}
+
+void Exchange::start(const Flows& flows, Seconds now, std::function<void(Seconds at)> done) {
+  struct Open {
+    std::size_t flows = 0;
+    std::function<void(Seconds)> done;
+  };
+  auto open = std::make_shared<Open>(Open{0, std::move(done)});
+  for (const Flow& flow : flows)
+    for (const kernel::Fabric::Endpoint lane : parts_[flow.from].lanes) {
+      ++open->flows;
+      fabric_.move(lane, parts_[flow.to].lanes.front(), flow.bytes, now, [this, open](bool arrived, Seconds at) {
+        if (!arrived) throw std::logic_error("a collective of " + name_ + " crossed a link that failed");
+        if (--open->flows == 0) open->done(at);
+      });
+    }
+}
+
+bool Exchange::begin(Seconds now, std::function<void(Seconds at)> done) {
+  const Flows there = flows(&Exchange::sent), back = flows(&Exchange::returned);
   for (Part& part : parts_) part.sent = {};
-  return flows->open > 0;
+  const auto end = [this, done = std::move(done)](Seconds at) {
+    done(at);
+    arrived_();
+  };
+  if (there.empty() && back.empty()) return false;
+  if (there.empty() || back.empty()) {
+    start(there.empty() ? back : there, now, end);
+  } else {
+    start(there, now, [this, back, end](Seconds at) { start(back, at, end); });
+  }
+  return true;
 }
 
 }  // namespace llmscape::world

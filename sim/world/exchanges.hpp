@@ -34,7 +34,17 @@ class Exchange final : public serving::StepExchange {
     engine::NodeBytes sent;
     std::vector<kernel::Fabric::Endpoint> lanes;  // one for each plane; the first receives
   };
+  struct Flow {
+    std::size_t from, to;  // parts
+    Bytes bytes;           // in each plane
+  };
+  using Flows = std::vector<Flow>;
+  // What a part sends to another one; and what comes back, where ranks hold unlike numbers of tokens: after the former.
   [[nodiscard]] Bytes sent(std::size_t from, std::size_t to) const;
+  [[nodiscard]] Bytes returned(std::size_t from, std::size_t to) const;
+  [[nodiscard]] Flows flows(Bytes (Exchange::*bytes_of)(std::size_t, std::size_t) const) const;
+  // `done` is called once all of at least one have arrived.
+  void start(const Flows& flows, Seconds now, std::function<void(Seconds at)> done);
 
   std::string name_;
   int first_replica_;

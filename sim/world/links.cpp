@@ -79,9 +79,12 @@ kernel::Fabric::Endpoint Links::lane_of(std::size_t replica, std::size_t lane) {
   return ends_.emplace(std::pair(replica, lane), end).first->second;
 }
 
-void Links::move(std::size_t from, std::size_t to, Bytes bytes, Seconds now, kernel::Fabric::Done done) {
+std::function<void(Seconds)> Links::move(std::size_t from, std::size_t to, Bytes bytes, Seconds now,
+                                         kernel::Fabric::Done done) {
   const auto found = lanes_.find({from, to});
-  if (found == lanes_.end()) return fabric_.move(from, to, bytes, now, std::move(done));
+  if (found == lanes_.end())
+    return
+        [this, whole = fabric_.move(from, to, bytes, now, std::move(done))](Seconds at) { fabric_.cancel(whole, at); };
   struct Parts {
     std::size_t open;
     bool arrived;
@@ -89,11 +92,16 @@ void Links::move(std::size_t from, std::size_t to, Bytes bytes, Seconds now, ker
   };
   const std::vector<double>& shares = found->second;
   auto parts = std::make_shared<Parts>(Parts{shares.size(), true, std::move(done)});
+  std::vector<kernel::Fabric::Transfer> transfers;
   for (std::size_t lane = 0; lane < shares.size(); ++lane)
-    fabric_.move(from, lane_of(to, lane), shares[lane] * bytes, now, [parts](bool arrived, Seconds at) {
-      parts->arrived = parts->arrived && arrived;
-      if (--parts->open == 0) parts->done(parts->arrived, at);
-    });
+    transfers.push_back(
+        fabric_.move(from, lane_of(to, lane), shares[lane] * bytes, now, [parts](bool arrived, Seconds at) {
+          parts->arrived = parts->arrived && arrived;
+          if (--parts->open == 0) parts->done(parts->arrived, at);
+        }));
+  return [this, transfers = std::move(transfers)](Seconds at) {
+    for (const kernel::Fabric::Transfer transfer : transfers) fabric_.cancel(transfer, at);
+  };
 }
 
 }  // namespace llmscape::world

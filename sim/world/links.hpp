@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -19,8 +20,9 @@ class Links {
 
   // As Fabric::move. Between replicas of several nodes each node sends what its devices hold to those that will hold
   // it, and in a topology of several planes an even part of that goes over each that leads to these. All have to
-  // arrive.
-  void move(std::size_t from, std::size_t to, Bytes bytes, Seconds now, kernel::Fabric::Done done);
+  // arrive. What is handed back ends them.
+  std::function<void(Seconds)> move(std::size_t from, std::size_t to, Bytes bytes, Seconds now,
+                                    kernel::Fabric::Done done);
 
  private:
   kernel::Fabric::Endpoint lane_of(std::size_t replica, std::size_t lane);

@@ -88,7 +88,7 @@ serving::GatewayConfig World::gateway_config() {
   for (const auto& controller : controllers_) gateway.controllers.push_back(controller.get());
   gateway.move_kv = [this](std::size_t from, std::size_t to, Bytes bytes, Seconds now,
                            std::function<void(bool, Seconds)> done) {
-    links_->move(from, to, bytes, now, [this, done = std::move(done)](bool arrived, Seconds at) {
+    return links_->move(from, to, bytes, now, [this, done = std::move(done)](bool arrived, Seconds at) {
       done(arrived, at);
       outcomes_.ring();
     });

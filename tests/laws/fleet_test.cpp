@@ -157,10 +157,26 @@ TEST_CASE("a decode replica that is lost while entries come to it is replaced by
     CHECK(answer.request.replica == 2);
     const bool moving = at < kPrefill + 0.5;
     CHECK(answer.request.attempt == (moving ? 0 : 1));
-    // The entries move again from where the prompt was computed, beside the 0.4 s that are left of those for the lost
-    // replica, which take their half of the link to their end; or all begins again.
-    CHECK(answer.request.last_token.si() == approx(at + (moving ? 0.4 : kPrefill) + 0.5 + 4 * kStep).epsilon(1e-6));
+    // The entries move again from where the prompt was computed, those for the lost replica no more; or all begins
+    // again.
+    CHECK(answer.request.last_token.si() == approx(at + (moving ? 0 : kPrefill) + 0.5 + 4 * kStep).epsilon(1e-6));
   }
+}
+
+TEST_CASE("entries of a replica that is lost move no more, and leave the link to those that are computed again") {
+  SystemConfig config;
+  config.replicas = 3;
+  config.roles = {Role::prefill, Role::prefill, Role::decode};
+  config.gateway.move_by_layer = false;
+  config.link_bandwidth = 2e6;
+  const double at = kPrefill + 0.1;
+  config.controller = script({{at, [](Fleet& fleet, Seconds now) { fleet.lose(0, true, now); }}});
+  System system(config, plain_policy(), serving::LeastTokens(), plain_seconds);
+  system.run({call(0, prompt(1, 1000), 5)});
+  const auto& answer = system.answers[0];
+  CHECK(answer.outcome == Outcome::completed);
+  CHECK(answer.request.attempt == 1);
+  CHECK(answer.request.last_token.si() == approx(at + kPrefill + 0.5 + 4 * kStep).epsilon(1e-6));
 }
 
 TEST_CASE("a replica changes its role when it has answered what it has") {

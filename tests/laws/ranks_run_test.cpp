@@ -125,6 +125,27 @@ TEST_CASE("does one rank's long prompt delay the tokens of the others?") {
   CHECK(longest_gap("data_parallel: 2, expert_parallel: 2, ") > 5 * longest_gap(""));
 }
 
+// DeepSeek-V2-Lite: 26 routed layers, hidden 2,048, 64 experts, 6 a token. A token goes to 8 (1 - C(56, 6) / C(64, 6))
+// = 4.535 of 8 ranks and back, 2 bytes an element each time, and 1/8 of that stays: 4,007 x 2,048 x 4.535 x 4 x 26 x
+// 7/8 x 80 pJ = 0.271 J for a prompt of 4,000 tokens and a dummy on each of the other ranks.
+TEST_CASE("an all-to-all takes the joules of the tokens that there are, on whichever rank they are") {
+  const auto joules = [](int programs, int prompt) {
+    std::string yaml = yaml_of("deepseek-v2-lite", 8,
+                               "data_parallel: 8, expert_parallel: 8, expert_exchange: all_to_all, router: round_robin",
+                               lengths(fmt::format("{{kind: burst, programs: {}}}", programs), prompt, 1));
+    const std::string before = "serving:";
+    yaml.insert(yaml.find(before), "      link_energy: 10 pJ/bit\n");
+    const result::RunResult result = result_of(yaml);
+    REQUIRE(result.energy);
+    return result.energy->total_joules - 8 * result.simulated_s;  // 1 W a device at rest, and nothing else
+  };
+  double none = 1;  // no expert of a token on a rank
+  for (int i = 0; i < 6; ++i) none *= (56.0 - i) / (64 - i);
+  const double of_token = 2048 * 8 * (1 - none) * 4 * 26 * 7 / 8 * 80e-12;
+  CHECK(joules(1, 4000) == approx(4007 * of_token).epsilon(1e-6));
+  CHECK(joules(8, 500) == approx(4000 * of_token).epsilon(1e-6));
+}
+
 TEST_CASE("joules and devices of ranks are counted once") {
   const auto joules = [](int ranks) {
     const result::RunResult result =

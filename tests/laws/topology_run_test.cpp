@@ -97,6 +97,33 @@ TEST_CASE("an all-reduce over two nodes sends a tensor once each way, a gather o
   CHECK(carried(flows, "node 1 of g, out") / sent == approx(1).epsilon(1e-9));
 }
 
+// 32 ranks of Qwen3-30B-A3B on four nodes: 48 layers, hidden 2,048, 128 experts, 8 a token. One has a prompt of 4,000
+// tokens, each of the others a dummy. A token goes to 32 (1 - C(124, 8) / C(128, 8)) ranks and back at 2 bytes, of
+// which 3/4 are in other nodes.
+TEST_CASE("a rank with a prompt sends it from its own node, and gets the outputs back from all") {
+  const std::string lone = R"(schema: scenario/1
+model: {preset: qwen3-30b-a3b}
+hardware:
+  devices: [{name: g, preset: h100-sxm, count: 32}]
+  fabric: {groups: {g: {node: dgx-h100}}}
+serving: {data_parallel: 32, expert_parallel: 32, expert_exchange: all_to_all, router: round_robin}
+workload:
+  arrivals: {kind: burst, programs: 1}
+  stream: {kind: lengths, prompt: {kind: fixed, value: 4000}, output: {kind: fixed, value: 1}}
+seed: 1
+)";
+  const auto flows = run_on_event_queue(*scenario_of(lone, {"hardware.collective_flows=true"}));
+  double none = 1;  // no expert of a token on a rank
+  for (int i = 0; i < 8; ++i) none *= (124.0 - i) / (128 - i);
+  const double token = 2048 * 2 * 32 * (1 - none) * 48 * 3 / 4;
+  CHECK(carried(flows, "node 0 of g, out").si() == approx((4007 + 8) * token));
+  CHECK(carried(flows, "node 1 of g, out").si() == approx((8 + (4007 + 8 + 8) / 3.0) * token));
+  CHECK(carried(flows, "node 0 of g, in").si() == approx((8 + 4007) * token));
+  // All of it through the port of one device, as in the closed form.
+  const auto closed = run_on_event_queue(*scenario_of(lone));
+  CHECK(figure(flows, "ttft.mean") == approx(figure(closed, "ttft.mean")).epsilon(1e-9));
+}
+
 TEST_CASE("replicas of one device send no collectives: they need no nodes, and flows change nothing but a warning") {
   const std::string alone = R"(schema: scenario/1
 model: {preset: llama-3.2-1b}

@@ -30,9 +30,10 @@ class FabricScript final : public kernel::Process {
   void move(double time, Fabric::Endpoint from, Fabric::Endpoint to, double bytes) {
     const std::size_t index = ends.size();
     ends.push_back(0);
+    transfers.push_back(0);
     ++open_;
     at(time, [=, this](Seconds now) {
-      kernel_.fabric().move(from, to, Bytes(bytes), now, [=, this](bool arrived, Seconds end) {
+      transfers[index] = kernel_.fabric().move(from, to, Bytes(bytes), now, [=, this](bool arrived, Seconds end) {
         ends[index] = arrived ? end.si() : -end.si();
         if (--open_ == 0) last_ = end;
         kernel_.ring(*this);
@@ -54,6 +55,7 @@ class FabricScript final : public kernel::Process {
     return false;
   }
   std::vector<double> ends;
+  std::vector<Fabric::Transfer> transfers;  // of those that have begun
 
  private:
   Kernel& kernel_;

@@ -208,7 +208,8 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
         if (from != to) fabric.add_route(from, to, {2 * from, 2 * to + 1}, Seconds());
     config_.gateway.move_kv = [&fabric](std::size_t from, std::size_t to, Bytes bytes, Seconds now,
                                         std::function<void(bool, Seconds)> done) {
-      fabric.move(from, to, bytes, now, std::move(done));
+      const auto transfer = fabric.move(from, to, bytes, now, std::move(done));
+      return [&fabric, transfer](Seconds at) { fabric.cancel(transfer, at); };
     };
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/serving/gateway/kv_transfers.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace llmscape::serving {
@@ -75,15 +76,15 @@ void KvTransfers::expect(OpenCall& call, Transfer& transfer, Seconds now) {
   parts_.state.ring(transfer.to);
 }
 
-void KvTransfers::start_moving(const OpenCall& call, const Transfer& transfer, std::int64_t tokens, Seconds now) {
+void KvTransfers::start_moving(const OpenCall& call, Transfer& transfer, std::int64_t tokens, Seconds now) {
   const Bytes bytes =
       parts_.state.pool_of(transfer.to).kv_copies * parts_.state.pool_of(transfer.from).kv_bytes(tokens);
   ++moving_;
-  move_(transfer.from, transfer.to, bytes, now,
-        [this, call = ref(call.request), asked = call.request.asked](bool arrived, Seconds at) {
-          --moving_;
-          parts_.reports.add({arrived ? Report::What::arrived : Report::What::lost, at, call, asked});
-        });
+  transfer.lose = move_(transfer.from, transfer.to, bytes, now,
+                        [this, call = ref(call.request), asked = call.request.asked](bool arrived, Seconds at) {
+                          --moving_;
+                          parts_.reports.add({arrived ? Report::What::arrived : Report::What::lost, at, call, asked});
+                        });
 }
 
 void KvTransfers::join(OpenCall& call, Seconds now) {
@@ -130,6 +131,7 @@ void KvTransfers::withdraw(OpenCall& call, Seconds now) {
 void KvTransfers::on_lost(std::size_t replica, std::set<std::size_t>& places, Seconds now) {
   std::vector<OpenCall*> to_ask;
   for (auto& [id, transfer] : transfers_) {
+    if (transfer.lose && (transfer.from == replica || transfer.to == replica)) std::exchange(transfer.lose, {})(now);
     if (transfer.from == replica) {
       places.insert(transfer.place);
     } else if (transfer.expected && transfer.to == replica) {

@@ -13,8 +13,10 @@
 namespace llmscape::serving {
 
 // Moves KV entries between two replicas, numbered over all pools; tells when they have come, or that they were lost.
-using MoveKv = std::function<void(std::size_t from, std::size_t to, Bytes bytes, Seconds now,
-                                  std::function<void(bool arrived, Seconds at)> done)>;
+// What it hands back loses those that are on their way.
+using LoseKv = std::function<void(Seconds now)>;
+using MoveKv = std::function<LoseKv(std::size_t from, std::size_t to, Bytes bytes, Seconds now,
+                                    std::function<void(bool arrived, Seconds at)> done)>;
 
 // How calls pass from the replica that computes their prompt to the one that decodes: blocks are reserved there first,
 // then their KV entries move, then the call itself. Entries that go layer by layer start with the prompt, so that the
@@ -44,7 +46,8 @@ class KvTransfers {
   void expect(OpenCall& call, Seconds now);
   // The call is tried again from its prompt: nobody expects its entries any more.
   void withdraw(OpenCall& call, Seconds now);
-  // A replica was lost: others are asked to decode what it was to decode. Adds the calls whose prompts it has computed.
+  // A replica was lost: entries that go there or come from there move no more, and others are asked to decode what it
+  // was to decode. Adds the calls whose prompts it has computed.
   void on_lost(std::size_t replica, std::set<std::size_t>& places, Seconds now);
   // KV entries of so many calls are on their way.
   [[nodiscard]] std::int64_t moving() const { return moving_; }
@@ -55,10 +58,11 @@ class KvTransfers {
     std::size_t from = 0, to = 0;
     bool expected = false;  // `to` was asked to reserve
     bool prefilled = false, arrived = false;
+    LoseKv lose{};  // once they move
   };
 
   void expect(OpenCall& call, Transfer& transfer, Seconds now);
-  void start_moving(const OpenCall& call, const Transfer& transfer, std::int64_t tokens, Seconds now);
+  void start_moving(const OpenCall& call, Transfer& transfer, std::int64_t tokens, Seconds now);
   void join(OpenCall& call, Seconds now);
   void recompute(OpenCall& call, Seconds now);
   void abandon(OpenCall& call, Seconds now);

@@ -21,7 +21,9 @@ bool ExchangedStep::advance(StepExchange& exchange, Seconds now) {
     const bool moves = exchange.begin(now, [this, number = number_](Seconds at) {
       if (number != number_ || phase_ != Phase::moving) return;
       phase_ = Phase::ended;
-      next_ = at;
+      // The fullest rank has links of its own, that send no faster than its price says.
+      constexpr double kRounding = 1e-12;
+      next_ = at < (1 - kRounding) * expected_ ? expected_ : at;
     });
     if (moves) return false;
     phase_ = Phase::ended;

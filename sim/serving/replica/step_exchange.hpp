@@ -30,7 +30,7 @@ class ExchangedStep {
   [[nodiscard]] Seconds next_event() const { return next_; }
   [[nodiscard]] Seconds planned_at() const { return planned_at_; }
 
-  // Planned at `now`: computed at `computed`, and over at `expected` if nobody is in the way.
+  // Planned at `now`: computed at `computed`, and over at `expected` if nobody is in the way, never before.
   void plan(Seconds now, Seconds computed, Seconds expected);
   // What is due at `now`; true: the step has ended there. The exchange may outlive the step: a late arrival is
   // nobody's.

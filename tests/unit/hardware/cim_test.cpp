@@ -168,6 +168,31 @@ TEST_CASE("weights that stay in the macros are not streamed") {
   CHECK(step(chip, tiny_model(), decodes.batch).by_family[0] == resident.by_family[0]);
 }
 
+// 4 layers of 4 matrices and the head, a pass of 10 cycles of 200 MHz each.
+TEST_CASE("where tokens follow one another through pinned matrices, a prompt takes T + M - 1 passes instead of T M") {
+  CimDevice chip = cim_edge();
+  chip.pinned_share.value = 1;
+  chip.vector_throughput.value *= 1e6;
+  chip.dram.width.value *= 1000;
+  const auto passes = [&](const models::Batch& batch) {
+    return step(chip, tiny_model(), batch).device.si() * 200e6 / 10;
+  };
+  const Prompt prompt(64);
+  const Decodes one(1, 16), eight(8, 16);
+  CHECK(passes(prompt.batch) == approx(16 * 64 + 1));
+  CHECK(passes(eight.batch) == approx(17 * 8));
+  const double alone = passes(one.batch);
+  CHECK(alone == approx(17));
+  chip.pipelined = true;
+  CHECK(passes(prompt.batch) == approx(16 + 1 + 63));
+  CHECK(passes(eight.batch) == approx(17 + 7));
+  CHECK(passes(one.batch) == alone);
+  chip.pinned_share.value = 0;  // streamed matrices take all tokens while they are there
+  const double streamed = passes(prompt.batch);
+  chip.pipelined = false;
+  CHECK(passes(prompt.batch) == streamed);
+}
+
 TEST_CASE("macros outside the active share are written while the others compute") {
   CimDevice chip = edgecim();
   chip.active_share.value = 0.5;

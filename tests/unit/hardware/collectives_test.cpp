@@ -52,6 +52,31 @@ TEST_CASE("a ring moves 2 (n-1)/n of the tensor for an all-reduce and half of th
   CHECK(moved({Kind::send, 800, 2}).si() == approx(800));
 }
 
+TEST_CASE("ranks that differ wait for the fullest and move what they have on average") {
+  Links links = worked_gpu("h100-sxm").links;
+  models::Collective exchange{Kind::all_to_all, 800, 8};
+  const Seconds time = collective_time(links, exchange);
+  CHECK(average_moved(exchange) == moved(exchange));
+  exchange.average = 160;
+  CHECK(collective_time(links, exchange) == time);
+  CHECK(moved(exchange).si() == approx(700));
+  CHECK(average_moved(exchange).si() == approx(140));
+  Links plain;
+  plain.bandwidth.value = BytesPerSecond(100);
+  plain.latency.value = Seconds(1);
+  CHECK(collective_time(plain, exchange).si() == approx(7 + 7));
+  CHECK(average_wait(plain, exchange).si() == approx(7 - 1.4));
+  CHECK(average_wait(plain, {Kind::all_to_all, 800, 8}).si() == 0);
+  // Between two domains of four: all of it, of which half stays.
+  links.domain = Domain{4, {BytesPerSecond(50e9)}, {Seconds(1e-6)}};
+  exchange.stride = 2;  // two of them in a domain
+  const auto between = between_domains(links, exchange);
+  REQUIRE(between);
+  CHECK(between->ranks == 4);
+  CHECK(average_moved(*between).si() == approx(120));
+  CHECK(moved(*between).si() == approx(600));
+}
+
 TEST_CASE("what was not measured falls back: to more ranks, to the all-reduce, to an assumed ring") {
   Links links = worked_gpu("h100-sxm").links;
   CHECK(collective_time(links, {Kind::all_reduce, 0, 3}) == collective_time(links, {Kind::all_reduce, 0, 4}));

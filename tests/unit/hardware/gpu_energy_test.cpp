@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a GPU draws above idle: time, work and traffic, and the limit that its kernels were timed under.
 #include "hardware/gpu/pricing.hpp"
+#include "hardware/operator_load.hpp"
 
 #include "closed_form_cases.hpp"
 #include "tests/support/approx.hpp"
@@ -144,6 +145,20 @@ TEST_CASE("an H100 that decodes 128 sequences would draw what its time, its byte
   // attention's 4 x 4,096 x 131,072 x 32 at 0.2321.
   const double joules = 33.0e9 * 40.4e-12 + 1.92e12 * 0.5767e-12 + 6.9e10 * 0.2321e-12;
   CHECK(total_energy(cost).si() == approx(312.3 * (cost.device.si() - 0.82e-3) + joules).epsilon(0.01));
+}
+
+TEST_CASE("an element-wise kernel takes the time of its rank, and moves what one does on average") {
+  const Gpu gpu = worked_gpu("h100-sxm");
+  models::Elementwise fullest{models::Elementwise::Kind::permute, 8e6};
+  const KernelCost own = elementwise_cost(gpu, gpu.elementwise, fullest);
+  CHECK(average_load_of(fullest).bytes == 8e6);
+  fullest.average = 2e6;
+  const KernelCost shared = elementwise_cost(gpu, gpu.elementwise, fullest);
+  CHECK(shared.time == own.time);
+  CHECK(own.bytes.si() == 8e6);
+  CHECK(shared.bytes.si() == 2e6);
+  CHECK(load_of(fullest).bytes == 8e6);
+  CHECK(average_load_of(fullest).bytes == 2e6);
 }
 
 TEST_CASE("at a lower clock a board at work takes fewer watts, and work fewer joules") {

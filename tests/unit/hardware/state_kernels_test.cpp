@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/state_kernels.hpp"
 
+#include "hardware/state_work.hpp"
 #include "hardware_fixtures.hpp"
 #include "tests/support/approx.hpp"
 
@@ -48,6 +49,33 @@ TEST_CASE("decodes stream their states; a lone prompt takes as long with one hea
   CHECK(one / 8192 == approx(0.0446).epsilon(0.1));  // 2.835 us for 64 tokens
   CHECK(many < 2 * one);                             // of 32 times the work; the convolution before it streams
   CHECK(microseconds(gpu, update_of(2, 2 * 8192, 1, 1, true)) < 1.05 * one);
+}
+
+// 32 heads of 128 x 128 at 4 bytes: S = 2 MiB of states; 8,192 channels at 2 bytes, of which the convolution keeps 3.
+TEST_CASE("states of decodes are read once and written after each token, in bytes as in time") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  const double state = 32.0 * 128 * 128 * 4, channels = 8192 * 2, values = 32 * 128 * 2;
+  const auto bytes = [&](std::int64_t tokens) { return load_of(update_of(64, 64 * tokens, 16, 32, false)).bytes; };
+  CHECK(bytes(1) == 64 * (2 * state + 6 * channels + channels + values));
+  CHECK(bytes(5) == 64 * (6 * state + 10 * channels + 5 * (channels + values)));
+  CHECK(state_cost(gpu, gpu.state_of(models::StateForm::gated_delta), update_of(64, 320, 16, 32, false)).bytes.si() ==
+        bytes(5));
+  // Some of them late: one token each.
+  CHECK(load_of(update_of(64, 64 + 4 * 10, 16, 32, false)).bytes == approx((54 * bytes(1) + 10 * bytes(5)) / 64));
+  // A prompt's states are read and written once.
+  CHECK(load_of(update_of(1, 320, 16, 32, true)).bytes - load_of(update_of(1, 64, 16, 32, true)).bytes ==
+        256 * (3 * channels + values));
+}
+
+TEST_CASE("where the chunks of a prompt are scanned at once, each one's states pass memory three times") {
+  const Gpu gpu = catalog_gpu("h100-sxm");
+  models::StateUpdate u = update_of(2, 2 * 1024, 16, 32, true);
+  u.form = models::StateForm::mamba2;
+  // 8 chunks of 128 tokens: 24 states of each prompt, where one chunk after another would move two.
+  const double states = 2 * 32.0 * 128 * 128 * 4;
+  CHECK(state_cost(gpu, gpu.state_of(u.form), u).bytes.si() == approx(load_of(u).bytes + 22 * states));
+  u.form = models::StateForm::gated_delta;
+  CHECK(state_cost(gpu, gpu.state_of(u.form), u).bytes.si() == load_of(u).bytes);
 }
 
 TEST_CASE("forms that were not timed on a GPU are priced as on an H100, and said to be") {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "closed_form_cases.hpp"
+#include "hardware/scaled_fits.hpp"
 #include "hardware/steps/step_correction.hpp"
 #include "tests/support/approx.hpp"
 
@@ -157,6 +158,73 @@ TEST_CASE("measured steps speak of their model, formats and degrees only") {
   device.with.tensor = 4;
   CHECK(device.problems(llama_1b(), {}).front() ==
         "the steps of mine were measured with tensor parallelism 4, not with 1");
+}
+
+// A device of 100 Tflop/s and 1 TB/s, whose decodes wait for memory.
+std::shared_ptr<const Device> plain(const std::string& overrides) {
+  Diagnostics diagnostics;
+  const std::string yaml =
+      "{kind: roofline, name: plain, accuracy: by hand, peak_bf16: 100 Tflop/s, memory_bandwidth: 1 TB/s, "
+      "memory_capacity: 80 GB, compute_efficiency: 1, attention_efficiency: 1, memory_efficiency: 1, per_operator: 0 "
+      "s, "
+      "per_step: 0 s, per_request: 0 s, tdp: 1000 W, idle_power: 100 W, compute_energy: 0 pJ/flop, memory_energy: 10 "
+      "pJ/bit}";
+  YamlNode node = read_yaml(std::make_shared<const SourceText>(SourceText{"inline", yaml}), diagnostics);
+  if (!overrides.empty()) apply_override(node, overrides, diagnostics);
+  auto device = devices().read(node, diagnostics);
+  REQUIRE_MESSAGE(device, diagnostics.text(false));
+  return device;
+}
+
+TEST_CASE("what is laid over the device that steps were measured on comes through in their times and joules") {
+  StepsDevice device = measured({{4, 1.3}});
+  device.device = device.measured_on = plain("");
+  const Decodes batch(4, kContext);
+  const StepCost before = device.measured_on->bind(llama_1b(), {}, {})->step(batch.batch);
+  device.steps[0].time = 1.3 * before.device;
+  const auto step = [&] { return device.bind(llama_1b(), {}, {})->step(batch.batch); };
+  CHECK(step().device / before.device == approx(1.3));
+  CHECK(total_energy(step()).si() == approx(total_energy(before).si()));
+  // Half the memory's bandwidth: twice the measured time.
+  device.device = plain("memory_bandwidth=500 GB/s");
+  CHECK(step().device / before.device == approx(2.6));
+  CHECK(total_energy(step()).si() == approx(total_energy(before).si()));
+  // 80 W of traffic at 1 TB/s, and 20 W that the limit leaves: four times as long.
+  device.device = plain("power_limit=120 W");
+  CHECK(step().device / before.device == approx(4 * 1.3));
+  CHECK(total_energy(step()).si() == approx(total_energy(before).si()));
+  // Measured so, and not changed since: that long.
+  device.measured_on = nullptr;
+  CHECK(step().device / before.device == approx(1.3));
+}
+
+TEST_CASE("a step that was faster than its price keeps its time, and draws no more than the power limit") {
+  StepsDevice device = measured({{4, 1}});
+  device.device = plain("power_limit=150 W");  // 50 of 80 W of traffic
+  const Decodes batch(4, kContext);
+  const Seconds priced = device.device->bind(llama_1b(), {}, {})->step(batch.batch).device;
+  device.steps[0].time = 0.5 * priced;
+  const StepCost step = device.bind(llama_1b(), {}, {})->step(batch.batch);
+  CHECK(step.device / priced == approx(0.5));
+  CHECK((total_energy(step) / step.device).si() == approx(50));
+}
+
+TEST_CASE("keys laid over the device under measured steps say that they were measured on it as it was") {
+  Diagnostics none;
+  const auto entry = read_device("[{decodes: 4, context: 4000, time: 30 ms}]", none);
+  REQUIRE_MESSAGE(entry, none.text(false));
+  const YamlNode then = devices().write(*entry);
+  YamlNode now = then;
+  scale_fits(now, then);
+  CHECK_FALSE(now.find("measured_on"));
+  apply_override(now, "device.idle_power=3 W", none);
+  scale_fits(now, then);
+  REQUIRE(now.find("measured_on"));
+  CHECK(same(*now.find("measured_on"), *then.find("device")));
+  const auto changed = std::dynamic_pointer_cast<const StepsDevice>(devices().read(now, none));
+  REQUIRE_MESSAGE(changed, none.text(false));
+  REQUIRE(changed->measured_on);
+  CHECK(devices().read(devices().write(*changed), none));
 }
 
 TEST_CASE("another engine's kernels are corrected by the same steps") {

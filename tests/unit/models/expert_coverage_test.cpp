@@ -166,6 +166,16 @@ TEST_CASE("the fullest of 8 ranks holds the mean and sqrt(2 m ln 8) rows where e
   CHECK(fullest_rank(kUniform, 256, 8, 0, 8) == 0);
 }
 
+TEST_CASE("a token reaches a rank once, however many of its experts are there") {
+  // 8 experts, 2 a token: C(6, 2) / C(8, 2) = 15 / 28 have none of two experts, C(4, 2) / C(8, 2) = 6 / 28 none of
+  // four.
+  CHECK(reaching_share(8, 2, 2) == approx(13.0 / 28));
+  CHECK(reaching_share(8, 2, 4) == approx(22.0 / 28));
+  CHECK(reaching_share(8, 2, 8) == 1);
+  CHECK(reaching_share(8, 2, 7.5) == 1);  // half an expert is left for two
+  CHECK(distinct_ranks(8, 2, 4) == approx(4 * 13.0 / 28));
+}
+
 TEST_CASE("the fullest rank of skewed experts is that of drawn loads") {
   // Loads over a range of 0.8 x 100, exponent 1.5: E[x] = sqrt(80), E[x^2] = (80^1.5 - 1) / 3 / (1 - 80^-0.5) = 268.16,
   // c^2 = 2.35203. 32 experts a rank: v = 2.35203 x 7 / 256 = 0.064313; a share of 0.56146 / 8 is above 1.4737

@@ -50,6 +50,24 @@ TEST_CASE("ranks of experts have the rows and the experts of one device between 
   }
 }
 
+// The rows of all ranks are those of T tokens, k each, and each rank sorts the tokens that it has.
+TEST_CASE("kernels around experts move on average what their rows come to, however unlike the experts are") {
+  const ModelSpec model = catalogued("deepseek-v3");
+  const ParallelPlan plan{.expert = 8, .data = 8, .exchange = ExpertExchange::all_to_all};
+  const auto of = [&](Elementwise::Kind kind, ExpertCoverage::Law law) {
+    const auto found = elementwise(token_work(model, plan, 0, 64, ExpertCoverage{law}), kind);
+    return std::find_if(found.begin(), found.end(), [](const auto& e) { return e.what.average.has_value(); })->what;
+  };
+  for (const auto law : {ExpertCoverage::Law::uniform, ExpertCoverage::Law::skewed}) {
+    CHECK(*of(Elementwise::Kind::permute, law).average == (64 * 8 + 64) * 7168 * 2);
+    CHECK(*of(Elementwise::Kind::activation, law).average == 3 * 2 * 64 * 8 * 2048);
+    CHECK(of(Elementwise::Kind::permute, law).bytes > *of(Elementwise::Kind::permute, law).average);
+  }
+  CHECK(of(Elementwise::Kind::activation, ExpertCoverage::Law::skewed).bytes >
+        of(Elementwise::Kind::activation, ExpertCoverage::Law::uniform).bytes);
+  for (const auto& e : all_of<Elementwise>(token_work(model, {}, 0, 64, kUniform))) CHECK_FALSE(e.what.average);
+}
+
 TEST_CASE("a token costs two FLOPs per active parameter of a routed model") {
   const ModelSpec model = catalogued("mixtral-8x7b");
   const double vectors = (2 * 32 + 1) * 4096;
@@ -123,6 +141,61 @@ TEST_CASE("attention groups that share the experts bring all their tokens to the
   CHECK(all_of<GroupedGemm>(uneven).front().what.rows == 107 * 8);
   CHECK(collectives(uneven, Collective::Kind::all_gather).front().what.bytes == 107 * 7168 * 2);
   CHECK(collectives(uneven, Collective::Kind::reduce_scatter).front().what.bytes == 107 * 7168 * 2);
+}
+
+// A step waits for the rank that sends the most, but all of them together send what their tokens come to.
+TEST_CASE("ranks that hold unlike numbers of tokens send these and no more") {
+  const ModelSpec model = catalogued("deepseek-v3");
+  const ParallelPlan plan{.expert = 8, .data = 8, .exchange = ExpertExchange::all_to_all};
+  const double each = 7168 * distinct_ranks(256, 8, 8);
+  // A prompt of 100 tokens on one rank, a token on each of the others.
+  const RankTokens lone{100, 7, 100};
+  for (const auto& work :
+       {token_work(model, plan, 100, 0, kUniform, 1, lone), token_work(model, plan, 0, 1, kUniform, 0, lone)}) {
+    const auto exchanges = collectives(work, Collective::Kind::all_to_all);
+    REQUIRE(exchanges.size() == 2);
+    for (const int width : {1, 2}) {
+      const Collective& exchange = exchanges[static_cast<std::size_t>(width - 1)].what;
+      CHECK(exchange.bytes == approx(100 * each * width));
+      REQUIRE(exchange.average);
+      CHECK(8 * *exchange.average == approx(107 * each * width));
+    }
+  }
+  // As many on each: the same bytes as one group of them says by itself.
+  const auto alike =
+      collectives(token_work(model, plan, 0, 100, kUniform, 0, {0, 800, 100}), Collective::Kind::all_to_all);
+  const auto alone = collectives(token_work(model, plan, 0, 100, kUniform), Collective::Kind::all_to_all);
+  REQUIRE(alike.size() == alone.size());
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    CHECK_FALSE(alike[i].what.average);
+    CHECK(alike[i].what == alone[i].what);
+  }
+}
+
+// 256 experts of unlike popularity on 8 ranks, 8 x 1,024 tokens: the fullest has a share s of their rows, and so gets
+// the tokens with an expert among 256 s of them.
+TEST_CASE("an all-to-all to experts of unlike popularity waits for the rank that gets the most") {
+  const ModelSpec model = catalogued("deepseek-v3");
+  const ParallelPlan plan{.expert = 8, .data = 8, .exchange = ExpertExchange::all_to_all};
+  const auto dispatch = [&](const ExpertCoverage& coverage, std::int64_t tokens, const RankTokens& ranks = {}) {
+    return collectives(token_work(model, plan, 0, tokens, coverage, 0, ranks), Collective::Kind::all_to_all)
+        .front()
+        .what;
+  };
+  const ExpertCoverage skewed{ExpertCoverage::Law::skewed};
+  const double even = 1024 * 7168 * distinct_ranks(256, 8, 8);
+  const double share = fullest_rank(skewed, 256, 8, 8 * 1024, 8) / (8 * 1024 * 8);
+  CHECK(share > 1.3 / 8);
+  const Collective unlike = dispatch(skewed, 1024);
+  CHECK(unlike.bytes == approx(8 * 1024 * 7168 * reaching_share(256, 8, 256 * share)));
+  CHECK(unlike.bytes > 1.1 * even);
+  REQUIRE(unlike.average);
+  CHECK(*unlike.average == approx(even));
+  CHECK(dispatch(kUniform, 1024) == dispatch({}, 1024));
+  CHECK(dispatch(kUniform, 1024).bytes == approx(even));
+  // One rank that has all the tokens sends more than the fullest receives.
+  const RankTokens lone{0, 1024 + 7, 1024};
+  CHECK(dispatch(skewed, 1024, lone).bytes == dispatch(kUniform, 1024, lone).bytes);
 }
 
 TEST_CASE("a step never reads more experts than it has rows") {

@@ -231,6 +231,34 @@ TEST_CASE("a call for another model waits for its weights: 16.06 GB on 8 sockets
   CHECK(loaded.kv.blocks > resident.kv.blocks);  // two models' weights take memory
 }
 
+// DeepSeek-V2-Lite has 27 layers with latents of 512 + 64 numbers: 31,104 bytes a token, 31.1 MB of a prompt of 1,000.
+TEST_CASE("a decoder whose attention is shared by several devices gets the entries that each of them holds") {
+  const auto sent = [](int devices, const std::string& model) {
+    const auto run = run_on_event_queue(*scenario_of(
+        "schema: scenario/1\n"
+        "model: " +
+        model +
+        "\n"
+        "hardware:\n"
+        "  devices:\n"
+        "    - {name: p, preset: h100-sxm, count: 1}\n"
+        "    - {kind: attention_offload, name: d, attention: {preset: h100-sxm, count: " +
+        std::to_string(devices) +
+        "}, weights: h200, link: {bandwidth: 100 GB/s, latency: 0 s, energy: 10 pJ/bit}}\n"
+        "  fabric: {groups: {p: {node: dgx-h100}, d: {node: dgx-h100}}}\n"
+        "serving: {max_model_len: 4096, pools: [{devices: [p], role: prefill}, {devices: [d], role: decode}]}\n"
+        "workload: {requests: 1, arrivals: {kind: poisson, rate: 1 /s}, stream: {kind: lengths, prompt: {kind: fixed, "
+        "value: 1000}, output: {kind: fixed, value: 11}}}\n"));
+    REQUIRE_FALSE(run.links.empty());
+    return run.links.front().bytes;
+  };
+  CHECK(sent(1, "deepseek-v2-lite") == approx(31.104e6));
+  CHECK(sent(2, "deepseek-v2-lite") == approx(62.208e6));
+  // Eight KV heads are cut over two, and 16 devices hold each twice.
+  CHECK(sent(2, "llama-3.1-8b") == approx(131.072e6));
+  CHECK(sent(16, "llama-3.1-8b") == approx(262.144e6));
+}
+
 TEST_CASE("devices that ran no step were in use for 0 % of the time, and are told") {
   const auto scenario = scenario_of(
       "schema: scenario/1\n"

@@ -242,6 +242,39 @@ TEST_CASE("70B on 16 sockets reaches with five drafts what its memory roof does 
   CHECK(1 / run_on_event_queue(*scenario_of(drafted)).latency["tpot_s"]->mean > 457);
 }
 
+// Llama-3.1-8B takes 131,072 bytes of KV a token, Llama-3.2-1B 32,768: 0.9 of 4 GB hold 27,465 of the one, 1,716
+// blocks, or 21,972 of both, 1,373 blocks.
+TEST_CASE("where attention is apart from weights, what makes drafts takes memory beside the weights") {
+  const auto part = [](const std::string& name, const std::string& memory) {
+    return "{kind: roofline, name: " + name + ", memory_capacity: " + memory +
+           ", accuracy: by hand, peak_bf16: 100 Tflop/s, memory_bandwidth: 1 TB/s, compute_efficiency: 1, "
+           "attention_efficiency: 1, memory_efficiency: 1, per_operator: 0 s, per_step: 0 s, per_request: 0 s, tdp: 1 "
+           "kW, idle_power: 100 W, compute_energy: 1 pJ/flop, memory_energy: 10 pJ/bit}";
+  };
+  const auto offload = [&](const std::string& speculation, const std::string& weights = "500 GB") {
+    return "schema: scenario/1\n"
+           "model: llama-3.1-8b\n"
+           "hardware: {devices: [{kind: attention_offload, name: apart, attention: " +
+           part("attention", "4 GB") + ", weights: " + part("weights", weights) +
+           ", link: {bandwidth: 100 GB/s, latency: 0 s, energy: 10 pJ/bit}}]}\n"
+           "serving: {max_model_len: 4096" +
+           speculation +
+           "}\n"
+           "workload: {requests: 1, arrivals: {kind: poisson, rate: 1 /s}, stream: {kind: lengths, prompt: {kind: "
+           "fixed, "
+           "value: 100}, output: {kind: fixed, value: 5}}}\n";
+  };
+  const auto blocks = [&](const std::string& speculation) {
+    return run_on_event_queue(*scenario_of(offload(speculation))).kv.blocks;
+  };
+  CHECK(blocks("") == 1716);
+  CHECK(blocks(speculate(", draft: {share: 0.2}")) == 1716);
+  CHECK(blocks(speculate(", draft: {model: llama-3.2-1b}")) == 1373);
+  // 16.06 GB of weights in 17 GB.
+  CHECK(scenario_of(offload("", "17 GB")));
+  CHECK(holds(mistakes(offload(speculate(", draft: {share: 0.2}"), "17 GB")), "no memory for KV entries beside"));
+}
+
 TEST_CASE("mistakes in speculation are told") {
   CHECK(holds(mistakes(yaml_of(", speculation: {tokens: 4}")), "'acceptance' is required"));
   CHECK(holds(mistakes(yaml_of(speculate(", draft: {model: llama-3.2-1x}"))), "llama-3.2-1x"));
