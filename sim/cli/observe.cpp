@@ -208,8 +208,8 @@ int observe_verb(const Arguments& arguments) {
     arguments.messages.show(diagnostics);
     return kUsage;
   }
-  if (!observed.requests.empty() && tree)
-    write_file_atomically(work.path() / "trace.jsonl", observe::trace_text(observed));
+  const fs::path trace = work.path() / "trace.jsonl";
+  if (!observed.requests.empty() && tree) write_file_atomically(trace, observe::trace_text(observed));
 
   validation::Report report;
   report.predicted = "prediction";
@@ -226,7 +226,10 @@ int observe_verb(const Arguments& arguments) {
     }
   }
   arguments.messages.show(diagnostics);
-  if (diagnostics.has_errors()) return kUsage;
+  if (diagnostics.has_errors()) {
+    fs::remove(trace);  // nothing is left half done
+    return kUsage;
+  }
   bool met = true;
   for (const validation::Limit& limit : limits) {
     report.verdicts.push_back(validation::judge(limit, report.comparisons, report.courses));

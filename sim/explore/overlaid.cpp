@@ -30,11 +30,10 @@ std::vector<Laid> laid_by(const Axis& axis, const YamlNode& base) {
       if (!seen.insert(text).second) continue;
       const Path path = override_path(base, text);
       const bool always = std::ranges::all_of(axis.choices, [&](const Choice& other) {
-        return std::ranges::any_of(other.overrides,
-                                   [&](const std::string& o) {
-                                     const std::string of_other = path_of(o);
-                                     return of_other == text || override_path(base, of_other) == path;
-                                   });
+        return std::ranges::any_of(other.overrides, [&](const std::string& o) {
+          const std::string of_other = path_of(o);
+          return of_other == text || override_path(base, of_other) == path;
+        });
       });
       all.push_back({text, path, always});
     }
@@ -61,13 +60,12 @@ void check_overlaid(const PlanConfig& config, const std::vector<std::string>& se
           diagnostics.error(where, fmt::format("'{}' is varied in this plan: what is set has no effect", text),
                             suggestion);
         else
-          diagnostics.error(where, fmt::format("'{}' has no effect: this plan varies '{}', which replaces it", text,
-                                               later.text));
+          diagnostics.error(
+              where, fmt::format("'{}' has no effect: this plan varies '{}', which replaces it", text, later.text));
         return;
       }
   };
-  for (const YamlNode::Entry& entry : config.set.entries)
-    fixed(entry.key, entry.key_where, "leave one of the two out");
+  for (const YamlNode::Entry& entry : config.set.entries) fixed(entry.key, entry.key_where, "leave one of the two out");
   for (const std::string& assignment : set) {
     const auto source = std::make_shared<const SourceText>(SourceText{"--set " + assignment, assignment});
     const std::string path = path_of(assignment);
@@ -77,18 +75,17 @@ void check_overlaid(const PlanConfig& config, const std::vector<std::string>& se
   for (std::size_t i = 0; i < laid.size(); ++i)
     for (const Laid& earlier : laid[i])
       for (std::size_t j = i + 1; j < laid.size(); ++j) {
-        const auto later = std::ranges::find_if(
-            laid[j], [&](const Laid& l) { return l.always && replaces(l.path, earlier.path); });
+        const auto later =
+            std::ranges::find_if(laid[j], [&](const Laid& l) { return l.always && replaces(l.path, earlier.path); });
         if (later == laid[j].end()) continue;
         if (later->path == earlier.path)
           diagnostics.error(axes[i].where, fmt::format("'{}' has no effect: '{}' is the same, and is laid later",
                                                        earlier.text, later->text));
         else
-          diagnostics.error(axes[i].where,
-                            fmt::format("'{}' has no effect: '{}' is laid later and replaces it", earlier.text,
-                                        later->text),
-                            fmt::format("put '{}' first: variants, 'zip' and 'axes' are laid in the order of the file",
-                                        later->text));
+          diagnostics.error(
+              axes[i].where,
+              fmt::format("'{}' has no effect: '{}' is laid later and replaces it", earlier.text, later->text),
+              fmt::format("put '{}' first: variants, 'zip' and 'axes' are laid in the order of the file", later->text));
         break;
       }
 }

@@ -2,6 +2,7 @@
 #include "sim/explore/results_csv.hpp"
 
 #include <fmt/format.h>
+#include <charconv>
 
 #include <algorithm>
 
@@ -14,7 +15,12 @@ constexpr std::string_view kFormulas = "=+-@'";
 
 std::string csv_cell(std::string_view text) {
   std::string cell;
-  const bool number = text.size() > 1 && text[0] == '-' && text[1] >= '0' && text[1] <= '9';
+  double value = 0;  // below 0, with its unit, and nothing that would go on to calculate
+  const char* const end = text.data() + text.size();
+  const char* const rest = std::from_chars(text.data(), end, value).ptr;
+  const bool number = rest != text.data() &&
+                      std::string_view(rest, static_cast<std::size_t>(end - rest)).find_first_of("=+-*|()!'@&<>") ==
+                          std::string_view::npos;
   if (!text.empty() && kFormulas.find(text[0]) != std::string_view::npos && !number) cell += '\'';
   for (const char c : text) {
     if (c == '"') cell += '"';

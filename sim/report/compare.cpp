@@ -60,6 +60,15 @@ std::string unlike_boundaries(const Json& a, const Json& b) {
                      first, second);
 }
 
+std::string unlike_currencies(const Json& a, const Json& b) {
+  const auto currency = [](const Json& of) {
+    return of.contains("cost") && of["cost"].is_object() ? of["cost"].value("currency", "") : std::string();
+  };
+  const std::string first = currency(a), second = currency(b);
+  if (first.empty() || second.empty() || first == second) return "";
+  return fmt::format("warning: costs are in unlike currencies: A in {}, B in {}\n", first, second);
+}
+
 }  // namespace
 
 std::optional<std::string> compare(const std::filesystem::path& a, const std::filesystem::path& b,
@@ -70,7 +79,8 @@ std::optional<std::string> compare(const std::filesystem::path& a, const std::fi
   for (const metrics::Column& column : metrics::columns())
     if (column.statistic != "p90" && column.statistic != "p95" && column.statistic != "max")
       add_row(table, column.name, *column.metric, result::number_in(first, column), result::number_in(second, column));
-  return about("A", a, first) + about("B", b, second) + unlike_boundaries(first, second) + '\n' + table.text();
+  return about("A", a, first) + about("B", b, second) + unlike_boundaries(first, second) +
+         unlike_currencies(first, second) + '\n' + table.text();
 }
 
 }  // namespace llmscape::report

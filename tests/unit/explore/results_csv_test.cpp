@@ -34,7 +34,9 @@ TEST_CASE("a cell is no formula of a spreadsheet, and a negative number stays on
   CHECK(csv_cell("+1") == "'+1");
   CHECK(csv_cell("-cmd") == "'-cmd");
   CHECK(csv_cell("'=1") == "''=1");
+  CHECK(csv_cell("-2+cmd|' /C calc'!A1") == "'-2+cmd|' /C calc'!A1");
   CHECK(csv_cell("-5") == "-5");
+  CHECK(csv_cell("-1.5e+06 ms") == "-1.5e+06 ms");
   CHECK(csv_cell("") == "");
 }
 
