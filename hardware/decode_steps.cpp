@@ -52,7 +52,7 @@ DecodeSteps::Sums DecodeSteps::sums(const OwnAttention& own) const {
   sums.device = device(own);
   Amounts sum = before_;
   if (own.cost.time > Seconds()) {
-    const Phase attention = phase_of(OperatorFamily::decode_attention, own.cost, rates_, power_, devices_);
+    const Phase attention = phase_of(OperatorFamily::decode_attention, {own.cost}, rates_, power_, devices_);
     sums.bound = attention.bound;
     const Amounts all = amounts(attention);
     sums.attention = Joules(all[0] + all[1] + all[2]);

@@ -13,8 +13,8 @@ namespace llmscape::hardware {
 
 // What tells a step of decodes from others of as many: its attention.
 struct OwnAttention {
-  FamilyCost cost;  // of all layers, recurrent states included
-  Flops flops;      // of the step, of one device
+  KernelSum cost;  // of all layers, recurrent states included
+  Flops flops;     // of the step, of one device
 };
 
 // Steps of decodes alone that differ in nothing but what they attend to. What they have in common is summed once; each
@@ -45,7 +45,7 @@ class DecodeSteps {
     Bound bound;                   // of attention
   };
   [[nodiscard]] Own of_one(const OwnAttention& own) const {
-    const Phase attention = phase_of(OperatorFamily::decode_attention, own.cost, rates_, power_, devices_);
+    const Phase attention = phase_of(OperatorFamily::decode_attention, {own.cost}, rates_, power_, devices_);
     const auto busy = [&](Resource of) { return attention.busy[static_cast<std::size_t>(of)]; };
     const auto joules = [&](EnergyComponent of) { return attention.energy[static_cast<std::size_t>(of)]; };
     const Seconds step = device(own);
@@ -86,7 +86,7 @@ class DecodeSteps {
   [[nodiscard]] static Amounts amounts(const Phase& phase);
 
   // First what is read of every step: in a fleet little else of this is in the caches.
-  FamilyCost attention_;
+  KernelSum attention_;
   Rates rates_;
   Seconds arithmetic_, memory_;  // so long these work at their peak for the other families
   PowerModel power_;

@@ -44,15 +44,13 @@ struct KernelCost {
   }
 };
 
-// What the kernels of one family cost one device.
-struct FamilyCost {
+// What kernels that send nothing cost one device.
+struct KernelSum {
   Seconds time;
   Flops bf16_flops;
   Bytes bytes;
-  Joules work;          // of arithmetic, whatever power limit it runs under
-  Bytes link_bytes{};   // of collectives
-  Seconds launch{};     // KernelCost::launch
-  Seconds link_wait{};  // PartCost::link_wait
+  Joules work;       // of arithmetic, whatever power limit it runs under
+  Seconds launch{};  // KernelCost::launch
 
   // A kernel `count` times, with the joules of its arithmetic.
   void add(const KernelCost& cost, Joules arithmetic, double count) {
@@ -62,6 +60,12 @@ struct FamilyCost {
     work += count * arithmetic;
     launch += count * cost.launch;
   }
+};
+
+// What the kernels of one family cost one device.
+struct FamilyCost : KernelSum {
+  Bytes link_bytes{};   // of collectives
+  Seconds link_wait{};  // PartCost::link_wait
 };
 
 // What a part of a step costs one device, its kernels one after another.
@@ -85,12 +89,8 @@ struct PartCost {
   [[nodiscard]] Seconds of(OperatorFamily family) const { return by_family[static_cast<std::size_t>(family)]; }
   [[nodiscard]] FamilyCost family(std::size_t f) const {
     const bool links = f == static_cast<std::size_t>(OperatorFamily::collective);
-    return {by_family[f],
-            bf16_flops[f],
-            bytes[f],
-            work[f],
+    return {{by_family[f], bf16_flops[f], bytes[f], work[f], launch[f]},
             links ? link_bytes : Bytes(),
-            launch[f],
             links ? link_wait : Seconds()};
   }
   [[nodiscard]] Seconds time() const { return std::accumulate(by_family.begin(), by_family.end(), Seconds()); }

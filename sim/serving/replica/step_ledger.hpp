@@ -51,6 +51,7 @@ struct alignas(64) RunStep {
   Seconds end;
   hardware::OwnAttention own;
 };
+static_assert(sizeof(RunStep) == 64);
 
 // A step that was planned for good and whose time and joules are not counted yet: the run, or its replica, may end
 // before it does.
