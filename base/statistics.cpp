@@ -29,20 +29,6 @@ double value_of_bucket(int bucket) { return std::exp(bucket * kLogG) * (1 - Valu
 
 }  // namespace
 
-inline void Moments::CompensatedSum::add(double value) {
-  const double next = sum + value;
-  lost += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
-  sum = next;
-}
-
-// Adds `count` values, already counted, of this mean and sum of squared distances from it (Chan, Golub and LeVeque
-// 1983).
-inline void Moments::spread(double mean, double squared_distances, std::int64_t count) {
-  const double share = static_cast<double>(count) / static_cast<double>(count_), distance = mean - running_mean_;
-  running_mean_ += distance * share;
-  squared_distances_ += squared_distances + distance * (mean - running_mean_) * static_cast<double>(count);
-}
-
 inline void Values::into_bucket(double value, std::int64_t weight) {
   if (value == 0) {
     zeros_ += weight;
@@ -54,16 +40,9 @@ inline void Values::into_bucket(double value, std::int64_t weight) {
   else bucket(index) += weight;
 }
 
-void Moments::add(double value, std::int64_t weight) {
-  if (!(value >= 0 && value <= std::numeric_limits<double>::max()))
-    throw std::invalid_argument("a distribution takes finite values from 0");
-  if (weight < 0) throw std::invalid_argument("a distribution takes weights from 0");
-  if (weight == 0) return;
-  minimum_ = count_ == 0 ? value : std::min(minimum_, value);
-  maximum_ = std::max(maximum_, value);
-  count_ += weight;
-  sum_.add(value * static_cast<double>(weight));
-  spread(value, 0, weight);
+void Moments::refuse(std::int64_t weight) {
+  throw std::invalid_argument(weight < 0 ? "a distribution takes weights from 0"
+                                         : "a distribution takes finite values from 0");
 }
 
 void Moments::merge(const Moments& other) {
@@ -87,16 +66,17 @@ double Moments::standard_deviation() const {
 
 double Moments::mean() const { return count_ == 0 ? 0 : sum() / static_cast<double>(count_); }
 
-void Values::add(double value, std::int64_t weight) {
+void Values::add_slowly(double value, std::int64_t weight) {
   if (!sketching_ && entries_ == kExactEntries) start_sketch();
   if (sketching_) return into_bucket(value, weight);
   ++entries_;
-  if (weight == 1) return singles_.push_back(value);
-  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
-  const auto bits = std::bit_cast<std::uint64_t>(value);
-  const auto low = static_cast<std::uint32_t>(bits), high = static_cast<std::uint32_t>(bits >> 32U);
-  for (; weight > kMost; weight -= kMost) weighted_.push_back({low, high, static_cast<std::uint32_t>(kMost)});
-  weighted_.push_back({low, high, static_cast<std::uint32_t>(weight)});
+  for (; weight > kMostOfEntry; weight -= kMostOfEntry) weighted_.push_back(packed(value, kMostOfEntry));
+  weighted_.push_back(packed(value, weight));
+}
+
+void Distribution::add(double value, std::int64_t weight) {
+  moments_.add(value, weight);
+  if (weight > 0) values_.add(value, weight);
 }
 
 template <class Visit>

@@ -2,8 +2,10 @@
 #pragma once
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,7 +20,15 @@ class Moments {
  public:
   // Throws std::invalid_argument for a value that is not finite or below 0, and for a weight below 0. A weight of 0
   // adds nothing.
-  void add(double value, std::int64_t weight = 1);
+  void add(double value, std::int64_t weight = 1) {
+    if (!(value >= 0 && value <= std::numeric_limits<double>::max()) || weight < 0) refuse(weight);
+    if (weight == 0) return;
+    minimum_ = count_ == 0 ? value : std::min(minimum_, value);
+    maximum_ = std::max(maximum_, value);
+    count_ += weight;
+    sum_.add(value * static_cast<double>(weight));
+    spread(value, 0, weight);
+  }
   void merge(const Moments& other);
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] double mean() const;                // 0 when empty
@@ -30,9 +40,20 @@ class Moments {
  private:
   struct CompensatedSum {  // Neumaier 1974
     double sum = 0, lost = 0;
-    void add(double value);
+    void add(double value) {
+      const double next = sum + value;
+      lost += std::abs(sum) >= std::abs(value) ? (sum - next) + value : (value - next) + sum;
+      sum = next;
+    }
   };
-  void spread(double mean, double squared_distances, std::int64_t count);
+  [[noreturn]] static void refuse(std::int64_t weight);
+  // Adds `count` values, already counted, of this mean and sum of squared distances from it (Chan, Golub and LeVeque
+  // 1983).
+  void spread(double mean, double squared_distances, std::int64_t count) {
+    const double share = static_cast<double>(count) / static_cast<double>(count_), distance = mean - running_mean_;
+    running_mean_ += distance * share;
+    squared_distances_ += squared_distances + distance * (mean - running_mean_) * static_cast<double>(count);
+  }
 
   std::int64_t count_ = 0;
   double minimum_ = 0, maximum_ = 0;
@@ -49,7 +70,12 @@ class Values {
   static constexpr double kSketchError = 0.005;
 
   // What Moments::add() takes, at least once.
-  void add(double value, std::int64_t weight);
+  void add(double value, std::int64_t weight) {
+    if (sketching_ || entries_ == kExactEntries || weight > kMostOfEntry) return add_slowly(value, weight);
+    ++entries_;
+    if (weight == 1) singles_.push_back(value);
+    else weighted_.push_back(packed(value, weight));
+  }
   void merge(const Values& other);
   [[nodiscard]] bool exact() const { return !sketching_; }
   // As Distribution has them; `all` is of all values that were added.
@@ -116,6 +142,13 @@ class Values {
     std::vector<Block> blocks_;
   };
 
+  static constexpr std::int64_t kMostOfEntry = std::numeric_limits<std::uint32_t>::max();
+  [[nodiscard]] static PackedEntry packed(double value, std::int64_t weight) {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    return {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32U),
+            static_cast<std::uint32_t>(weight)};
+  }
+  void add_slowly(double value, std::int64_t weight);
   void start_sketch();
   void into_bucket(double value, std::int64_t weight);
   std::int64_t& bucket(int index);
@@ -136,10 +169,7 @@ class Values {
 // Both.
 class Distribution {
  public:
-  void add(double value, std::int64_t weight = 1) {
-    moments_.add(value, weight);
-    if (weight > 0) values_.add(value, weight);
-  }
+  void add(double value, std::int64_t weight = 1);
   void merge(const Distribution& other);
   [[nodiscard]] const Moments& moments() const { return moments_; }
   [[nodiscard]] const Values& values() const { return values_; }
