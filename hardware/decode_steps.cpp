@@ -17,7 +17,7 @@ PartCost without_attention(PartCost part) {
 }  // namespace
 
 DecodeSteps::DecodeSteps(const PartCost& part, const Rates& rates, const PowerModel& power, int devices)
-    : attention_(part.family(kAttention)), rates_(rates), power_(power), devices_(devices) {
+    : attention_(part.kernels(kAttention)), rates_(rates), power_(power), devices_(devices) {
   const StepPhases others = phases_of(without_attention(part), rates, power, devices);
   others_ = cost_of(others);
   others_joules_ = std::accumulate(others_.energy.begin(), others_.energy.end(), Joules());

@@ -87,11 +87,12 @@ struct PartCost {
   void add(OperatorFamily family, const KernelCost& cost, Joules arithmetic, double count);
   PartCost& operator+=(const PartCost& other);
   [[nodiscard]] Seconds of(OperatorFamily family) const { return by_family[static_cast<std::size_t>(family)]; }
+  [[nodiscard]] KernelSum kernels(std::size_t f) const {
+    return {by_family[f], bf16_flops[f], bytes[f], work[f], launch[f]};
+  }
   [[nodiscard]] FamilyCost family(std::size_t f) const {
     const bool links = f == static_cast<std::size_t>(OperatorFamily::collective);
-    return {{by_family[f], bf16_flops[f], bytes[f], work[f], launch[f]},
-            links ? link_bytes : Bytes(),
-            links ? link_wait : Seconds()};
+    return {kernels(f), links ? link_bytes : Bytes(), links ? link_wait : Seconds()};
   }
   [[nodiscard]] Seconds time() const { return std::accumulate(by_family.begin(), by_family.end(), Seconds()); }
 };
