@@ -159,7 +159,7 @@ TEST_CASE("a decode replica that is lost while entries come to it is replaced by
     CHECK(answer.request.attempt == (moving ? 0 : 1));
     // The entries move again from where the prompt was computed, those for the lost replica no more; or all begins
     // again.
-    CHECK(answer.request.last_token.si() == approx(at + (moving ? 0 : kPrefill) + 0.5 + 4 * kStep).epsilon(1e-6));
+    CHECK(answer.request.last_token.si() == approx(at + (moving ? 0 : kPrefill) + 0.5 + 4 * kStep).epsilon(1e-9));
   }
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("entries of a replica that is lost move no more, and leave the link to
   const auto& answer = system.answers[0];
   CHECK(answer.outcome == Outcome::completed);
   CHECK(answer.request.attempt == 1);
-  CHECK(answer.request.last_token.si() == approx(at + kPrefill + 0.5 + 4 * kStep).epsilon(1e-6));
+  CHECK(answer.request.last_token.si() == approx(at + kPrefill + 0.5 + 4 * kStep).epsilon(1e-9));
 }
 
 TEST_CASE("a replica changes its role when it has answered what it has") {

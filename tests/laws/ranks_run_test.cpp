@@ -142,8 +142,8 @@ TEST_CASE("an all-to-all takes the joules of the tokens that there are, on which
   double none = 1;  // no expert of a token on a rank
   for (int i = 0; i < 6; ++i) none *= (56.0 - i) / (64 - i);
   const double of_token = 2048 * 8 * (1 - none) * 4 * 26 * 7 / 8 * 80e-12;
-  CHECK(joules(1, 4000) == approx(4007 * of_token).epsilon(1e-6));
-  CHECK(joules(8, 500) == approx(4000 * of_token).epsilon(1e-6));
+  CHECK(joules(1, 4000) == approx(4007 * of_token).epsilon(1e-9));
+  CHECK(joules(8, 500) == approx(4000 * of_token).epsilon(1e-9));
 }
 
 TEST_CASE("joules and devices of ranks are counted once") {
