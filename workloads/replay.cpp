@@ -3,6 +3,8 @@
 
 #include "base/files.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -27,7 +29,12 @@ Replay::Replay(std::unique_ptr<traces::TraceReader> reader, const ReplayConfig& 
     : reader_(std::move(reader)), speedup_(speedup), model_(model), limits_(limits) {
   if (config.count) limits_.programs = std::min(limits_.programs, *config.count);
   for (std::int64_t skipped = 0; skipped < config.first; ++skipped)
-    if (!reader_->next(diagnostics)) return;
+    if (!reader_->next(diagnostics)) {
+      if (!diagnostics.has_errors())
+        diagnostics.error(
+            {}, fmt::format("replay.first: {} passes over all {} requests of {}", config.first, skipped, config.trace));
+      return;
+    }
   advance(diagnostics);
 }
 

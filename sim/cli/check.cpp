@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@
 #include "sim/observe/predicted.hpp"
 #include "sim/report/check_report.hpp"
 #include "sim/report/junit.hpp"
+#include "sim/report/result_file.hpp"
+#include "sim/result/result_json.hpp"
 
 namespace llmscape::cli::check_verb {
 namespace {
@@ -74,6 +77,20 @@ int update(const explore::ResultsTable& table, const std::optional<explore::Base
   return kDone;
 }
 
+// The metrics of a run, those of its window taken over the whole run instead: what measures a server from outside, from
+// its first call to its last, knows no window.
+std::map<std::string, double> whole_run(const explore::ResultsTable& table, const std::string& results,
+                                        Diagnostics& diagnostics) {
+  const std::filesystem::path point = table.folder / "points" / (table.rows.front().id + ".json");
+  const auto run = report::read_result(std::filesystem::exists(point) ? point.string() : results, diagnostics);
+  std::map<std::string, double> figures;
+  if (run.is_null()) return figures;
+  const auto whole = result::of_whole_run(run);
+  for (const metrics::Column& column : metrics::columns())
+    if (const auto value = result::number_in(whole, column)) figures[column.name] = *value;
+  return figures;
+}
+
 // The results of one run beside what was observed: each metric that both have, held to the limits.
 int check_observed(const Arguments& arguments) {
   Diagnostics diagnostics;
@@ -90,11 +107,10 @@ int check_observed(const Arguments& arguments) {
   if (table && table->rows.size() != 1)
     diagnostics.error({}, fmt::format("{} has {} runs; one is held against what was observed", arguments.results,
                                       table->rows.size()));
+  std::map<std::string, double> predicted;
+  if (!diagnostics.has_errors()) predicted = whole_run(*table, arguments.results, diagnostics);
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
-  std::map<std::string, double> predicted;
-  for (std::size_t i = 0; i < metrics::columns().size(); ++i)
-    if (const auto& estimate = table->rows.front().metrics[i]) predicted[metrics::columns()[i].name] = estimate->value;
   validation::Report report;
   report.predicted = arguments.results;
   report.measured = arguments.against;

@@ -17,6 +17,7 @@
 #include "sim/cli/observed_scenario.hpp"
 #include "sim/cli/own_files.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/observe/alignment.hpp"
 #include "sim/observe/pace.hpp"
 #include "sim/observe/predicted.hpp"
 #include "sim/observe/readers.hpp"

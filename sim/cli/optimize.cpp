@@ -19,6 +19,7 @@
 #include "sim/cli/own_files.hpp"
 #include "sim/cli/sweep_folder.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/whole_numbers.hpp"
 #include "sim/explore/optimize_plan.hpp"
 #include "sim/explore/pareto.hpp"
 #include "sim/report/frontier.hpp"
@@ -151,7 +152,7 @@ void add(CLI::App& app, Session& session) {
       ->type_name("LIMITS");
   verb->add_option("--evaluations", arguments->evaluations, "Configurations that are evaluated at most")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(above_zero, "")
       ->capture_default_str();
   verb->add_option("--algorithm", arguments->algorithm, "nsga2, or moead, which runs one configuration at a time")
       ->type_name("NAME")
@@ -170,7 +171,7 @@ void add(CLI::App& app, Session& session) {
       ->allow_extra_args(false);
   verb->add_option("-j,--jobs", arguments->jobs, "Points at once; the results do not depend on it")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(above_zero, "")
       ->default_str("one for each processor");
   verb->add_flag("-q,--quiet", arguments->quiet, "No progress on stderr");
   arguments->messages.add_options(*verb);

@@ -15,6 +15,7 @@
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/whole_numbers.hpp"
 #include "sim/report/studies_json.hpp"
 #include "sim/report/studies_page.hpp"
 #include "sim/report/studies_picture.hpp"
@@ -138,7 +139,7 @@ void add(CLI::App& app, Session& session) {
       ->type_name("DIR");
   verb->add_option("-j,--jobs", arguments->jobs, "Simulations at once; the results do not depend on it")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(above_zero, "")
       ->default_str("one for each processor");
   verb->add_flag("--strict", arguments->strict, "Exit with 1 for every miss and tie, declared or not");
   verb->add_flag("-q,--quiet", arguments->quiet, "No progress on stderr");

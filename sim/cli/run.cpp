@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,7 +20,9 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/run_folder.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/whole_numbers.hpp"
 #include "sim/explore/point.hpp"
+#include "sim/report/result_file.hpp"
 #include "sim/report/summary.hpp"
 #include "sim/report/vllm_json.hpp"
 #include "sim/result/result_json.hpp"
@@ -130,6 +133,23 @@ int analyse(const scenario::Scenario& scenario, const Messages& messages, Diagno
   return kDone;
 }
 
+// A scenario that is repeated may name files, and the program may be another, than when its result was written.
+void compare_with_first(const fs::path& from, const result::RunResult& result, Diagnostics& diagnostics) {
+  if (fs::is_directory(from) && !fs::exists(from / "run.json")) return;
+  nlohmann::ordered_json first = report::read_result(from, diagnostics);
+  if (!first.is_object()) return;
+  nlohmann::ordered_json now = nlohmann::ordered_json::parse(result::to_json_line(result));
+  for (const char* differs : {"intervals", "warnings"}) {
+    first.erase(differs);
+    now.erase(differs);
+  }
+  if (first != now)
+    diagnostics.warning({std::make_shared<const SourceText>(SourceText{from.string(), ""})},
+                        "the result that stands there is another: the program, or a file that the scenario names, has "
+                        "changed since",
+                        "'llmscape compare' says what moved");
+}
+
 int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
   Diagnostics diagnostics;
   const auto scenario = read_scenario(arguments, diagnostics);
@@ -156,6 +176,7 @@ int run_it(const Arguments& arguments, const std::vector<std::string>& typed) {
   options.watcher = &audience;
   options.progress = [&patience](double share) { patience.update(share); };
   result::RunResult result = run::run_scenario(*scenario, options, diagnostics);
+  if (!arguments.from.empty() && !diagnostics.has_errors()) compare_with_first(arguments.from, result, diagnostics);
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
   result.intervals = std::move(around);
@@ -213,7 +234,7 @@ void add(CLI::App& app, Session& session) {
       ->excludes(intervals);
   verb->add_option("-j,--jobs", arguments->jobs, "Runs at once under --intervals; the result does not depend on it")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(above_zero, "")
       ->default_str("one for each processor");
   verb->add_option("--format", arguments->format,
                    "What to print: table, json (schema run/1) or vllm-json (vLLM's keys, in ms)")

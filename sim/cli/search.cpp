@@ -17,6 +17,7 @@
 #include "sim/cli/interrupt.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/whole_numbers.hpp"
 #include "sim/explore/search.hpp"
 #include "sim/report/search_answer.hpp"
 
@@ -149,7 +150,7 @@ void add(CLI::App& app, Session& session) {
       ->capture_default_str();
   verb->add_option("--repeat", arguments->repeat, "Most seeds for one value near a limit")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(above_zero, "")
       ->capture_default_str();
   verb->add_flag("--include-invalid", arguments->include_invalid,
                  "Runs that are noisy, unsteady or saturated count too");
@@ -159,7 +160,7 @@ void add(CLI::App& app, Session& session) {
   verb->add_option("--seed", arguments->seed, "First seed, instead of the scenario's")->type_name("N");
   verb->add_option("-j,--jobs", arguments->jobs, "Runs at once; the answer does not depend on it")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(above_zero, "")
       ->default_str("one for each processor");
   verb->add_option("--format", arguments->format, "What to print: table or json (schema search/1)")
       ->type_name("FORMAT")

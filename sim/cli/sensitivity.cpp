@@ -18,6 +18,7 @@
 #include "sim/cli/interrupt.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/whole_numbers.hpp"
 #include "sim/result/metric_table.hpp"
 
 namespace llmscape::cli::sensitivity_verb {
@@ -125,7 +126,7 @@ void add(CLI::App& app, Session& session) {
       ->allow_extra_args(false);
   verb->add_option("-j,--jobs", arguments->jobs, "Runs at once; the result does not depend on it")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(above_zero, "")
       ->default_str("one for each processor");
   verb->add_option("--format", arguments->format, "What to print: table, json (schema sensitivity/1) or csv")
       ->type_name("FORMAT")

@@ -62,6 +62,7 @@ class ArgumentReader {
     YamlNode batcher;
     batcher.set("policy", written_value("sglang"));
     for (const SglangKey& key : kBatcherKeys) copy(key, batcher);
+    if (value("chunked_prefill_size") == "-1") uncut(batcher);
     if (said("disable_radix_cache")) batcher.set("radix_cache", written_value("false"));
     if (said("disable_overlap_schedule")) batcher.set("overlap_schedule", written_value("false"));
     read_.serving.set("batcher", std::move(batcher));
@@ -78,6 +79,16 @@ class ArgumentReader {
   }
 
  private:
+  // -1: prompts are not cut, and those of a step have max_prefill_tokens together.
+  void uncut(YamlNode& batcher) {
+    const std::string most = value("max_prefill_tokens").empty() ? "16384" : value("max_prefill_tokens");
+    batcher.set("chunked_prefill_size", written_value(most));
+    notes_.push_back(
+        fmt::format("assumed: chunked_prefill_size -1 does not cut prompts; only longer ones than "
+                    "max_prefill_tokens ({}) are cut here",
+                    most));
+  }
+
   [[nodiscard]] std::string value(std::string_view name) const {
     const auto found = arguments_.find(std::string(name));
     return found == arguments_.end() || found->second == "None" ? std::string() : found->second;

@@ -22,6 +22,7 @@
 #include "sim/cli/shard.hpp"
 #include "sim/cli/sweep_folder.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/whole_numbers.hpp"
 #include "sim/explore/sweep.hpp"
 #include "sim/result/result.hpp"
 
@@ -195,7 +196,7 @@ void add(CLI::App& app, Session& session) {
       ->allow_extra_args(false);
   verb->add_option("--repeat", arguments->changes.repeat, "Runs of each point with other seeds, instead of the plan's")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""));
+      ->check(above_zero, "");
   verb->add_flag("--intervals", arguments->changes.intervals,
                  fmt::format("Run each point {} times more with kernel times drawn from the errors of their fits, for "
                              "intervals",
@@ -213,7 +214,7 @@ void add(CLI::App& app, Session& session) {
       ->excludes(plan);
   verb->add_option("-j,--jobs", arguments->jobs, "Points at once; the results do not depend on it")
       ->type_name("N")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(above_zero, "")
       ->default_str("one for each processor");
   verb->add_flag("-q,--quiet", arguments->quiet, "No progress on stderr");
   arguments->messages.add_options(*verb);

@@ -12,6 +12,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/trace_fit.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/cli/whole_numbers.hpp"
 #include "traces/column_mapping.hpp"
 #include "traces/convert.hpp"
 #include "traces/describe.hpp"
@@ -134,7 +135,7 @@ void add_output(CLI::App& action, Arguments& arguments) {
       ->required();
   action.add_option("--speedup", arguments.speedup, "Divide the times between arrivals by this")
       ->type_name("FACTOR")
-      ->check(CLI::PositiveNumber.description(""))
+      ->check(above_zero, "")
       ->capture_default_str();
   action.add_flag("--rebase", arguments.rebase, "Count arrivals from the first record that is written");
 }

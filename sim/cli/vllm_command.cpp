@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "base/quantity.hpp"
+#include "sim/cli/command_words.hpp"
 #include "sim/cli/vllm_flags.hpp"
 #include "sim/scenario/engine_defaults.hpp"
 
@@ -17,47 +18,18 @@ namespace llmscape::cli {
 namespace {
 
 using Meaning = VllmFlag::Meaning;
-
-// A word of the command, without its quotes, and where it stands.
-struct Word {
-  std::string text;
-  SourceRange where;
-};
-
-std::vector<Word> words_of(const std::string& command) {
-  const auto source = std::make_shared<const SourceText>(SourceText{"vllm command", command});
-  std::vector<Word> words;
-  for (std::size_t i = 0; i < command.size();) {
-    if (std::isspace(static_cast<unsigned char>(command[i])) || (command[i] == '\\' && command[i + 1] == '\n')) {
-      ++i;
-      continue;
-    }
-    const std::size_t begin = i;
-    Word word;
-    char quote = 0;
-    for (; i < command.size() && (quote || !std::isspace(static_cast<unsigned char>(command[i]))); ++i) {
-      const char c = command[i];
-      if (quote ? c == quote : c == '\'' || c == '"') quote = quote ? 0 : c;
-      else word.text += c;
-    }
-    const auto line_start = command.rfind('\n', begin) + 1;  // npos + 1 is 0
-    word.where = {
-        source,
-        1 + static_cast<int>(std::count(command.begin(), command.begin() + static_cast<std::ptrdiff_t>(begin), '\n')),
-        1 + static_cast<int>(begin - line_start), static_cast<int>(i - begin)};
-    words.push_back(std::move(word));
-  }
-  return words;
-}
+using Word = CommandWord;
 
 bool is_number(const std::string& text) {
   return std::holds_alternative<double>(parse_quantity(text, Dimension::number));
 }
 
-bool is_share(const std::string& text) {
+// Above 0 and at most 1, as quantities are written: "0.85" of ".85", which Python reads too.
+std::optional<std::string> share_in(std::string text) {
+  if (text.starts_with('.')) text.insert(0, 1, '0');
   const auto read = parse_quantity(text, Dimension::number);
   const double* share = std::get_if<double>(&read);
-  return share && *share > 0 && *share <= 1;
+  return share && *share > 0 && *share <= 1 ? std::optional(std::move(text)) : std::nullopt;
 }
 
 // Up to a million: what is multiplied below stays far from the largest integer.
@@ -214,7 +186,10 @@ class Reader {
       case Meaning::model: return set_model(value);
       case Meaning::count:
         return is_count(value.text) ? put(flag.key, value.text) : refuse("a whole number from 1 to 1,000,000");
-      case Meaning::share: return is_share(value.text) ? put(flag.key, value.text) : refuse("above 0 and at most 1");
+      case Meaning::share: {
+        const auto share = share_in(value.text);
+        return share ? put(flag.key, *share) : refuse("above 0 and at most 1");
+      }
       case Meaning::tokens: {
         const auto tokens = vllm_tokens(value.text);
         return tokens ? put(flag.key, *tokens) : refuse("a number of tokens such as 8192, 32k or 32K");
@@ -318,9 +293,23 @@ class Reader {
     };
     const YamlNode* drafting = command_.serving.find("speculation");
     const YamlNode* drafts = drafting ? drafting->find("tokens") : nullptr;
-    const std::int64_t tokens = settle("max_num_batched_tokens", otherwise_.max_num_batched_tokens);
+    const std::int64_t tokens = settle("max_num_batched_tokens", usual_tokens(batcher));
     const std::int64_t fit = tokens / (1 + (drafts ? std::stoll(drafts->text) : 0));
     settle("max_num_seqs", std::max<std::int64_t>(1, std::min(otherwise_.max_num_seqs, fit)));
+  }
+
+  // Without chunked prefill a step must hold the longest prompt (arg_utils.py, EngineArgs._set_default_args, from
+  // memory).
+  std::int64_t usual_tokens(const YamlNode& batcher) {
+    const YamlNode* chunked = batcher.find("chunked_prefill");
+    if (!chunked || chunked->text != "false" || batcher.find("max_num_batched_tokens"))
+      return otherwise_.max_num_batched_tokens;
+    if (const YamlNode* length = command_.serving.find("max_model_len"))
+      return std::max<std::int64_t>(otherwise_.max_num_batched_tokens, std::stoll(length->text));
+    command_.sections.assumed.push_back(
+        "without chunked prefill vLLM's steps hold as many tokens as the model's longest prompt: say --max-model-len, "
+        "or a prompt of more tokens than a step has is never served");
+    return otherwise_.max_num_batched_tokens;
   }
 
   std::vector<Word> words_;
@@ -344,7 +333,7 @@ std::string release_in(const std::string& version) {
 
 std::optional<VllmCommand> read_vllm_command(const std::string& command, const VllmBatchDefaults& otherwise,
                                              Diagnostics& diagnostics) {
-  return Reader(words_of(command), otherwise, diagnostics).read();
+  return Reader(words_of_command("vllm command", command), otherwise, diagnostics).read();
 }
 
 }  // namespace llmscape::cli

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -27,6 +28,14 @@ std::string wrong_with(const std::string& text) {
 }
 
 }  // namespace
+
+std::string above_zero(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool number = end == text.data() + text.size() && error == std::errc() && std::isfinite(value);
+  if (!number) return fmt::format("'{}' is no number", text);
+  return value > 0 ? std::string() : fmt::format("{} is not above 0", text);
+}
 
 void check_whole_numbers(CLI::App& program) {
   for (CLI::Option* option : program.get_options()) {

@@ -18,7 +18,6 @@ namespace {
 constexpr double kNever = 1e300;
 
 bool is_share(const std::string& quantity) { return quantity == quantity::kKvUse; }
-bool is_of_devices(const std::string& quantity) { return quantity == quantity::kPower || quantity == quantity::kClock; }
 
 // The mean of the samples in [from, to]; nothing where none is.
 std::optional<double> mean_between(const Course& course, double from, double to) {
@@ -46,31 +45,9 @@ void put_distribution(std::map<std::string, double>& to, const std::string& metr
     to[metric + name] = d.quantile(q);
 }
 
-// When the engines first had work: the moment of the first sample with any, or, since it tells of the time before it,
-// that of the sample before. Where that is longer ago than samples are apart, nothing was written while nothing ran.
-std::optional<double> first_work(const Observed& observed) {
-  std::optional<double> first;
-  for (const char* quantity : {quantity::kRunning, quantity::kOutputRate}) {
-    const auto found = observed.courses.find(quantity);
-    if (found == observed.courses.end()) continue;
-    for (const auto& [engine, course] : found->second) {
-      const auto& samples = course.samples();
-      const auto busy = std::ranges::find_if(samples, [](const auto& s) { return s.value > 0; });
-      if (busy == samples.end()) continue;
-      double at = busy->at;
-      if (busy != samples.begin()) {
-        double period = usual_spacing(samples, static_cast<std::size_t>(busy - samples.begin()));
-        if (period == 0) period = observed.log_period.value_or(kNever);
-        at = std::max(std::prev(busy)->at, busy->at - period);
-      }
-      first = std::min(first.value_or(at), at);
-    }
-    if (first) break;
-  }
-  return first;
-}
-
 }  // namespace
+
+bool is_of_devices(const std::string& quantity) { return quantity == quantity::kPower || quantity == quantity::kClock; }
 
 std::optional<double> Request::tpot() const {
   if (!ttft || !e2e || output_tokens < 2) return std::nullopt;
@@ -182,28 +159,6 @@ std::vector<Course::Sample> Observed::total(const std::string& quantity) const {
   if (is_share(quantity) || quantity == quantity::kClock)
     for (Course::Sample& s : sum) s.value /= static_cast<double>(found->second.size());
   return sum;
-}
-
-void align_requests(Observed& observed) {
-  std::ranges::stable_sort(observed.requests, {}, &Request::arrival);
-  if (!observed.requests.empty()) {
-    const double first = observed.requests.front().arrival;
-    for (Request& r : observed.requests) r.arrival -= first;
-  }
-}
-
-void align_courses(Observed& observed) {
-  const auto work = first_work(observed);
-  for (auto& [quantity, by_engine] : observed.courses) {
-    // Devices are sampled by another program, on another clock: where nothing better is known, from their first sample.
-    double first = work.value_or(kNever);
-    if (is_of_devices(quantity)) first = kNever;
-    if (first == kNever)
-      for (const auto& [device, course] : by_engine)
-        if (!course.samples().empty()) first = std::min(first, course.samples().front().at);
-    if (first < kNever)
-      for (auto& [engine, course] : by_engine) course.shift(-first);
-  }
 }
 
 std::map<std::string, double> figures(const Observed& observed) {

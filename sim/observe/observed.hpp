@@ -88,10 +88,8 @@ struct Observed {
   [[nodiscard]] std::vector<Course::Sample> total(const std::string& quantity) const;
 };
 
-// Sorts requests, and moves them so that the first arrives at 0.
-void align_requests(Observed& observed);
-// Moves courses so that engines begin to work at 0, and devices with their first sample.
-void align_courses(Observed& observed);
+// Whether the quantity is told of devices, and not of engines.
+bool is_of_devices(const std::string& quantity);
 
 // Figures of the requests, and the means of the courses while requests were served, beside those that were told:
 // "ttft_s.mean", "tpot_s.p99", "mean_w".
@@ -101,7 +99,7 @@ std::map<std::string, double> figures(const Observed& observed);
 struct CourseSummary {
   double samples = 0, mean = 0, most = 0;
 };
-// Of each quantity that was read: of engines since they began to work, of devices from their first sample on.
+// Of each quantity that was read: of engines since they began to work, of devices from 0 on.
 std::map<std::string, CourseSummary> over_time(const Observed& observed);
 
 // Schema observed/1: settings, arguments, numbers and courses; requests are written as a trace beside it.

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/result/metric_table.hpp"
+#include "sim/result/result_json.hpp"
 #include "sim/run/run.hpp"
 #include "sim/world/world.hpp"
 
@@ -222,6 +223,7 @@ void compare(const Observed& observed, const Prediction& prediction, bool replay
       done.insert(c.metric);
       report.comparisons.push_back(std::move(c));
     }
+  const result::RunResult whole = result::of_whole_run(prediction.result);  // benchmarks know no window
   double end = 0;
   for (const PredictedRequest& r : prediction.requests) end = std::max(end, r.last_token);
   for (const auto& [name, measured] : figures(observed)) {
@@ -230,7 +232,7 @@ void compare(const Observed& observed, const Prediction& prediction, bool replay
     std::string metric = metrics::short_name(*column);
     if (metric.ends_with(".mean")) metric.resize(metric.size() - 5);
     if (done.contains(metric.substr(0, metric.find('.')))) continue;
-    std::optional<double> predicted = column->value(prediction.result);
+    std::optional<double> predicted = column->value(whole);
     // Of the time in which requests were served, as it was measured.
     if (name == "mean_w" && end > 0) predicted = joules_between(prediction, 0, end) / end;
     if (predicted)

@@ -195,17 +195,12 @@ Json provenance(const RunResult& result) {
 }
 
 // The same figures of the whole run.
-Json overall(const Overall& o) {
-  RunResult whole;
-  whole.window_s = o.simulated_s;
-  whole.throughput = o.throughput;
-  whole.energy = o.energy;
-  whole.cost = o.cost;
-  Json json = {{"simulated_s", o.simulated_s}};
-  if (o.simulated_s > 0) json["throughput"] = section(whole, "throughput");
-  json["energy"] = energy(whole);
-  if (o.cost) json["cost"] = cost(whole);
-  if (!o.utilisation.empty()) json["utilisation"] = utilisation(o.utilisation);
+Json overall(const RunResult& r) {
+  const RunResult whole = of_whole_run(r);
+  Json json = {
+      {"simulated_s", whole.window_s}, {"throughput", section(whole, "throughput")}, {"energy", energy(whole)}};
+  if (whole.cost) json["cost"] = cost(whole);
+  if (!whole.utilisation.empty()) json["utilisation"] = utilisation(whole.utilisation);
   return json;
 }
 
@@ -298,7 +293,7 @@ Json all(const RunResult& r) {
   if (!r.utilisation.empty()) json["utilisation"] = utilisation(r.utilisation);
   if (r.cost) json["cost"] = cost(r);
   if (r.area) json["area"] = section(r, "area");
-  if (r.overall.simulated_s > 0) json["overall"] = overall(r.overall);
+  if (r.overall.simulated_s > 0) json["overall"] = overall(r);
   json["model"] = r.model;
   json["hardware"] = r.hardware;
   json["engine"] = r.engine;
@@ -323,6 +318,23 @@ Json all(const RunResult& r) {
 }
 
 }  // namespace
+
+RunResult of_whole_run(RunResult result) {
+  result.window_s = result.overall.simulated_s;
+  result.throughput = result.overall.throughput;
+  result.energy = result.overall.energy;
+  result.cost = result.overall.cost;
+  result.utilisation = result.overall.utilisation;
+  return result;
+}
+
+Json of_whole_run(Json run) {
+  const Json whole = run.value("overall", Json::object());
+  for (const std::string_view part : {"throughput", "energy", "cost", "utilisation"})
+    if (whole.contains(part)) run[part] = whole[part];
+  if (whole.contains("simulated_s")) run["window_s"] = whole["simulated_s"];
+  return run;
+}
 
 std::string to_json(const RunResult& r) { return all(r).dump(2) + '\n'; }
 

@@ -20,4 +20,10 @@ std::string to_json_line(const RunResult& result);
 std::optional<double> number_in(const nlohmann::json& run, const metrics::Column& column);
 std::optional<double> number_in(const nlohmann::ordered_json& run, const metrics::Column& column);
 
+// What such JSON says of the whole run, in the places of what is taken from its window: throughput, energy, cost and
+// utilisation of `overall`, and its time.
+nlohmann::ordered_json of_whole_run(nlohmann::ordered_json run);
+// The same of a result that is not written yet.
+RunResult of_whole_run(RunResult result);
+
 }  // namespace llmscape::result

@@ -331,6 +331,11 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
         result.warnings.push_back(warning);
     }
 
+  for (std::size_t i = 0; i < seen.classes.size(); ++i)  // the first one is of calls without a class
+    if (i > 0 && seen.classes[i].sums.all.arrivals == 0)
+      result.warnings.push_back("no measured call is of class '" + parts.scenario.slo_classes[i] +
+                                "': its limits in slo.classes hold for nothing");
+
   if (!parts.window.found(end) &&
       (config.window.rule == metrics::WindowRule::between || config.window.rule == metrics::WindowRule::full_batch))
     result.warnings.push_back("the run has no window as 'window' asks for: its figures are of the whole run");

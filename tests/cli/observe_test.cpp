@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -30,7 +31,7 @@ TEST_CASE("observe: a log, a benchmark and power become a scenario, a trace and 
   CHECK(holds(ran.out, "1 of 6 requests failed or had no answer"));
   const auto observed = nlohmann::json::parse(scratch.content("seen/observed.json"));
   CHECK(observed["metrics"]["tpot_s.mean"] == 0.007);
-  CHECK(observed["metrics"]["mean_w"].get<double>() == 116.2);  // one sample in the second that it took
+  CHECK(observed["metrics"]["mean_w"].get<double>() == 411.5);  // one sample in the second that it took
   const auto errors = nlohmann::json::parse(scratch.content("error.json"));
   CHECK(errors["comparisons"][0]["metric"] == "ttft");
   CHECK(errors["comparisons"][0]["count"] == 5);
@@ -130,6 +131,39 @@ TEST_CASE("check: a run against what was observed, and what is no such file") {
   CHECK(code(seen + "/observed.json", "mean_w.mean=99%") == 1);  // no power was read
   CHECK(code(scratch.file("x.json", "{\"schema\": \"run/1\"}"), "tpot.mean=1%") == 2);
   CHECK(run_program({"check", out}).code == 2);
+}
+
+TEST_CASE("check: what was observed has no window, and is held against the whole run") {
+  const Scratch scratch;
+  const std::string scenario =
+      scratch.file("s.yaml",
+                   "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: h100-sxm}]}\n"
+                   "workload: {preset: chat-1k, arrivals: {rate: 2 /s}, requests: 60, warmup: 5 s}\n"
+                   "window: {rule: steady}\n");
+  REQUIRE(run_program({"run", scenario, "-o", scratch.path("out")}).code == 0);
+  const auto run = nlohmann::json::parse(scratch.content("out/run.json"));
+  const double whole = run["overall"]["throughput"]["output_tokens_per_s"], watts = run["overall"]["energy"]["mean_w"];
+  REQUIRE(run["window_s"] < run["simulated_s"]);
+  REQUIRE(std::abs(run["throughput"]["output_tokens_per_s"].get<double>() / whole - 1) > 0.02);
+  nlohmann::json observed = {{"schema", "observed/1"},
+                             {"metrics", {{"output_tokens_per_s", whole}, {"mean_w", watts}}}};
+  const std::string file = scratch.file("seen.json", observed.dump());
+  const auto code = [&](const char* results) {
+    return run_program({"check", scratch.path(results), "--against", file, "--max-error",
+                        "output_tokens_per_s.mean=0.0001%", "--max-error", "mean_w.mean=0.0001%"})
+        .code;
+  };
+  CHECK(code("out") == 0);
+  observed["metrics"]["mean_w"] = 1.01 * watts;
+  scratch.file("seen.json", observed.dump());
+  CHECK(code("out") == 1);
+  // A sweep of one run keeps it as a point.
+  observed["metrics"]["mean_w"] = watts;
+  scratch.file("seen.json", observed.dump());
+  const std::string plan =
+      scratch.file("plan.yaml", "schema: sweep/1\nbase: " + scenario + "\naxes: {workload.arrivals.rate: [2 /s]}\n");
+  REQUIRE(run_program({"sweep", plan, "-o", scratch.path("swept")}).code == 0);
+  CHECK(code("swept") == 0);
 }
 
 }  // namespace llmscape::test::observe_test

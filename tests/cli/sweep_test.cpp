@@ -273,13 +273,27 @@ TEST_CASE("a point runs again from its file, to the same result") {
   REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("out")}).code == 0);
   const std::string point = "out/points/" + *sweep.files("out/points").begin();
   const Ran again = run_program({"run", "--from", sweep.scratch.path(point), "--format", "json"});
-  CAPTURE(again.err);
+  CHECK(again.err == "");
   CHECK(again.code == 0);
   std::string on_one_line = again.out;
   std::erase_if(on_one_line, [](char c) { return c == '\n' || c == ' '; });
   std::string kept = sweep.scratch.content(point);
   std::erase_if(kept, [](char c) { return c == '\n' || c == ' '; });
   CHECK(holds(kept, on_one_line));
+}
+
+TEST_CASE("a point whose result is another when it runs again says so") {
+  const Sweep sweep;
+  REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("out")}).code == 0);
+  const std::string point = "out/points/" + *sweep.files("out/points").begin();
+  std::string text = sweep.scratch.content(point);
+  const std::size_t steps = text.find("\"steps\": ");
+  const std::size_t alone = steps == std::string::npos ? text.find("\"steps\":") : steps;
+  REQUIRE(alone != std::string::npos);
+  text.insert(text.find(':', alone) + 1, "9");  // as if a device's file had been another
+  const Ran again = run_program({"run", "--from", sweep.scratch.file(point, text), "--format", "json"});
+  CHECK(again.code == 0);
+  CHECK(holds(again.err, "warning: the result that stands there is another"));
 }
 
 TEST_CASE("Ctrl-C lets the running points finish, keeps what is done, and --resume goes on to the same end") {

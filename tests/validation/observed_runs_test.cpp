@@ -13,6 +13,7 @@
 #include <random>
 
 #include "base/files.hpp"
+#include "sim/observe/alignment.hpp"
 #include "sim/observe/pace.hpp"
 #include "sim/observe/predicted.hpp"
 #include "sim/observe/readers.hpp"

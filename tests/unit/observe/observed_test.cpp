@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/observe/observed.hpp"
+#include "sim/observe/alignment.hpp"
 #include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>

@@ -47,6 +47,16 @@ TEST_CASE("arguments of SGLang's server that change a time and are not read are 
   CHECK(notes[1] == "not modelled and left out: schedule_policy lof");
 }
 
+TEST_CASE("chunked_prefill_size -1 of SGLang's: prompts are cut where max_prefill_tokens ends a step") {
+  for (const auto& [most, size] : {std::pair("None", "16384"), std::pair("40000", "40000")}) {
+    std::vector<std::string> notes;
+    const auto read = read_sglang_arguments({{"chunked_prefill_size", "-1"}, {"max_prefill_tokens", most}}, notes);
+    CHECK(text_at(*read.serving.find("batcher"), "chunked_prefill_size") == size);
+    REQUIRE(!notes.empty());
+    CHECK(notes[0].find("-1 does not cut prompts") != std::string::npos);
+  }
+}
+
 TEST_CASE("dp_size counts replicas of SGLang's, and with attention in ranks those within tp_size devices") {
   std::vector<std::string> notes;
   const SglangArguments replicas = read_sglang_arguments({{"tp_size", "2"}, {"dp_size", "2"}}, notes);

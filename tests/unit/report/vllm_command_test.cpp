@@ -56,6 +56,29 @@ TEST_CASE("a version that the entry of the catalogue is not of is said, with wha
     CHECK_MESSAGE(version_note(theirs, ours).empty(), theirs);
 }
 
+TEST_CASE("without chunked prefill a step holds the longest prompt") {
+  const auto tokens = [](const std::string& flags, std::size_t assumed) {
+    Diagnostics diagnostics;
+    const auto command =
+        read_vllm_command("vllm serve m --no-enable-chunked-prefill " + flags, VllmBatchDefaults(), diagnostics);
+    REQUIRE(command);
+    CHECK(command->sections.assumed.size() == assumed);
+    return command->serving.find("batcher")->find("max_num_batched_tokens")->text;
+  };
+  CHECK(tokens("--max-model-len 32k", 0) == "32000");
+  CHECK(tokens("--max-model-len 4096", 0) == "8192");
+  CHECK(tokens("--max-model-len 32k --max-num-batched-tokens 16384", 0) == "16384");
+  CHECK(tokens("", 1) == "8192");
+}
+
+TEST_CASE("a share may begin with its point") {
+  Diagnostics diagnostics;
+  const auto command = read_vllm_command("vllm serve m --gpu-memory-utilization .85", VllmBatchDefaults(), diagnostics);
+  REQUIRE(command);
+  CHECK(value(*command, "gpu_memory_utilization") == "0.85");
+  CHECK_FALSE(read_vllm_command("vllm serve m --gpu-memory-utilization .", VllmBatchDefaults(), diagnostics));
+}
+
 TEST_CASE("which formats does the name of a checkpoint say?") {
   const std::vector<std::tuple<std::string, std::string, std::string>> names = {
       {"Qwen/Qwen3-32B-FP8", "fp8_block", ""},

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "base/diagnostics.hpp"
+
+namespace llmscape::cli {
+
+// A word of a command line, without its quotes, and where it stands.
+struct CommandWord {
+  std::string text;
+  SourceRange where;
+};
+
+// The words of a command as a shell divides it: at blanks outside of quotes and at ends of lines behind a backslash.
+// `name` is what mistakes name in the place of a file.
+std::vector<CommandWord> words_of_command(std::string name, const std::string& command);
+
+}  // namespace llmscape::cli
