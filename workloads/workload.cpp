@@ -15,7 +15,7 @@ const Fields<MixtureComponent>& component_fields() {
         .above(0)
         .at_most(1e9);
     f.add("slo_class", &MixtureComponent::slo_class,
-          "name of the SLO class of its programs; the first class if absent");
+          "name of the SLO class of its programs; if absent the limits of 'slo' itself judge them");
     f.add("model", &MixtureComponent::model,
           "name of the model that its calls ask for, of the scenario's 'models'; that of the workload if absent");
     f.add("priority", &MixtureComponent::priority, "smaller is served first by priority orders").between(-1e6, 1e6);

@@ -55,7 +55,7 @@ const Fields<WorkloadConfig>& workload_fields();
 // What the workload needs to know of the scenario around it.
 struct WorkloadContext {
   std::filesystem::path base;  // folder that relative trace paths start from
-  // In the order of Program::slo_class; a component without a class has the first.
+  // In the order of Program::slo_class; a component without a class has the first, of no name.
   std::vector<std::string> slo_classes;
   // In the order of Stage::model; a call that names none has the first.
   std::vector<std::string> models;

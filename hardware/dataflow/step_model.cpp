@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/dataflow/step_model.hpp"
 
+#include <algorithm>
+
 #include "hardware/collectives.hpp"
 #include "hardware/dataflow/placement.hpp"
 #include "models/memory.hpp"
@@ -27,11 +29,17 @@ SectionLoad attention(const LayerShape& layer, const AttentionLoad& part) {
   return {Bytes(), Bytes((part.keys + part.tokens) * layer.kv_bytes), Flops(part.flops), Bytes()};
 }
 
+// Whether the matrix is a stage. What models::attention_alone leaves of matrices, of one row or one column, is computed
+// by another device.
+bool is_stage(const Matrix& matrix) { return std::min(matrix.k, matrix.n) > 1; }
+
 // The stages of a layer, as placement.hpp has them: what each holds, and what each has to do.
 std::vector<Bytes> stage_weights(const LayerShape& layer) {
   std::vector<Bytes> weights{Bytes()};  // attention
-  for (const auto& matrix : layer.common.matrices) weights.push_back(matrix.bytes());
-  for (const auto& matrix : layer.expert.matrices) weights.push_back(layer.experts_per_token * matrix.bytes());
+  for (const auto& matrix : layer.common.matrices)
+    if (is_stage(matrix)) weights.push_back(matrix.bytes());
+  for (const auto& matrix : layer.expert.matrices)
+    if (is_stage(matrix)) weights.push_back(layer.experts_per_token * matrix.bytes());
   return weights;
 }
 
@@ -39,7 +47,7 @@ std::vector<double> stage_work(const LayerShape& layer, const LayerLoad& load, d
   std::vector<double> work{load.prefill.flops + load.decode.flops};
   const auto products = [&work](const MatrixSet& set, double rows) {
     for (const auto& matrix : set.matrices)
-      work.push_back(2 * rows * static_cast<double>(matrix.k) * static_cast<double>(matrix.n));
+      if (is_stage(matrix)) work.push_back(2 * rows * static_cast<double>(matrix.k) * static_cast<double>(matrix.n));
   };
   products(layer.common, tokens);
   products(layer.expert, load.expert_rows);
@@ -94,6 +102,9 @@ DataflowStepModel::Loads DataflowStepModel::head_loads(const models::Batch& batc
 }
 
 bool DataflowStepModel::resident(const models::Batch& batch) const {
+  // Sequences that share blocks are read one by one, and padding is read as what it pads: more may be read than is
+  // held.
+  if (*socket_.tiers.hbm == Bytes()) return true;
   const int sockets = sockets_ * groups_;
   if (!sram_resident(socket_.tiers, weights_held_, sockets)) return false;
   Bytes held = weights_held_;

@@ -73,6 +73,9 @@ struct StepsDevice final : Device {
   [[nodiscard]] std::string step_table() const override;
   [[nodiscard]] std::shared_ptr<const Device> with_kernels_of(const std::string& engine) const override;
   [[nodiscard]] bool takes_adapters() const override { return device->takes_adapters(); }
+  [[nodiscard]] bool takes_execution() const override { return device->takes_execution(); }
+  [[nodiscard]] bool passes_tokens_on() const override { return device->passes_tokens_on(); }
+  [[nodiscard]] bool has_rate_for(const models::Format& inputs) const override { return device->has_rate_for(inputs); }
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
                                                 const Settings&) const override;
 };

@@ -119,8 +119,8 @@ StepPhases TableStepModel::phases(const models::Batch& batch) {
   if (prompt_tokens + decode_tokens > 0) {
     const std::int64_t computed = prompt_tokens + decode_tokens + batch.padding;
     const auto tokens = static_cast<double>(computed);
-    // The engine takes logits of every sequence, unfinished prompts included.
-    const auto rows = static_cast<double>(batch.decodes) + static_cast<double>(batch.chunks.size());
+    // The engine takes logits of every sequence, unfinished prompts included, and of each of its drafts.
+    const auto rows = static_cast<double>(decode_tokens) + static_cast<double>(batch.chunks.size());
     family(OperatorFamily::gemm) = look_up(products_, {tokens}, OperatorFamily::gemm);
     family(OperatorFamily::elementwise) = look_up(streams_, {tokens}, OperatorFamily::elementwise);
     if (model_.vocabulary > 0) {
@@ -136,6 +136,7 @@ StepPhases TableStepModel::phases(const models::Batch& batch) {
     family(OperatorFamily::prefill_attention) = Seconds(model_.layers() * attention.prefill);
     family(OperatorFamily::decode_attention) = Seconds(model_.layers() * attention.decode);
     if (!attention_.covers(batch)) note(OperatorFamily::decode_attention, attention_.range());
+    else if (decode_tokens > batch.decodes) note(OperatorFamily::decode_attention, "to one token of a sequence");
     family(OperatorFamily::collective) =
         collectives_.token_part(prompt_tokens, computed - prompt_tokens, {})
             .by_family[static_cast<std::size_t>(OperatorFamily::collective)] +

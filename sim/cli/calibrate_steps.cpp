@@ -104,6 +104,8 @@ bool calibrate_steps(const StepRecords& what, Diagnostics& diagnostics) {
   const std::string base = device.device->name;
   const validation::Comparison &priced = table->comparisons[0], &tabled = table->comparisons[1];
   device.name = is_stdout(what.output) ? "calibrated" : what.output.stem().string();
+  device.die_area = device.device->die_area;
+  device.energy_boundary = device.device->energy_boundary;  // its joules are those of that device
   device.description = fmt::format("{}, corrected by measured steps of {}", base, device.with.model);
   device.source += fmt::format("; median error of {} held-out steps {}, by {} alone {}", tabled.count,
                                percent(tabled.error_median), base, percent(priced.error_median));

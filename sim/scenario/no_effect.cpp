@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "hardware/cim/chip.hpp"
 #include "sim/engine/kv_pool.hpp"
@@ -47,6 +48,52 @@ void warn_of_exchange(Scenario& scenario) {
         "experts (serving.data_parallel)");
 }
 
+bool is_searched(const workloads::WorkloadConfig& workload) {
+  return (workload.stream && workload.stream->searches()) ||
+         std::ranges::any_of(workload.mixture, [](const auto& part) { return part.stream->searches(); });
+}
+
+// Hosts that search draw power and cost money whether somebody asks them or not.
+void warn_of_retrieval(Scenario& scenario) {
+  if (scenario.config.hardware.retrieval && !is_searched(scenario.config.workload))
+    scenario.warnings.emplace_back(
+        "hardware.retrieval is asked nothing, and its joules and its costs count all the same: no stream of the "
+        "workload searches there ('search: hosts' of rag, 'tool: search' of agents)");
+}
+
+// A key of `serving` that says how something is done, and where it never is.
+struct Condition {
+  const char* key;
+  Chosen chosen;
+  bool (*occurs)(const Scenario&);
+  const char* otherwise;
+};
+
+bool loses_or_starts(const Scenario& scenario) {
+  const ScenarioConfig& config = scenario.config;
+  return !config.faults.schedule.empty() || !config.faults.mtbf.empty() || !config.serving.controllers.empty();
+}
+bool has_tiers(const Scenario& scenario) {
+  return std::ranges::any_of(scenario.pools, [](const PoolConfig& pool) { return !pool.kv_tiers.empty(); });
+}
+
+constexpr std::array kConditions = {
+    Condition{"cold_start", [](const PoolConfig& pool) { return pool.cold_start.has_value(); }, loses_or_starts,
+              "no replica starts while the scenario runs, without 'controllers' and 'faults'"},
+    Condition{"kv_fetch", [](const PoolConfig& pool) { return pool.kv_fetch != PoolConfig().kv_fetch; }, has_tiers,
+              "there are no 'kv_tiers' to fetch from"},
+    Condition{"kv_write", [](const PoolConfig& pool) { return pool.kv_write != PoolConfig().kv_write; }, has_tiers,
+              "there are no 'kv_tiers' to write to"},
+};
+
+void warn_of_conditions(Scenario& scenario) {
+  for (const Condition& c : kConditions)
+    if (std::ranges::any_of(scenario.pools, c.chosen) && !c.occurs(scenario))
+      scenario.warnings.push_back(fmt::format("serving.{} has no effect: {}", c.key, c.otherwise));
+  if (scenario.config.serving.retries != ServingConfig().retries && !loses_or_starts(scenario))
+    scenario.warnings.emplace_back("serving.retries has no effect: no replica is lost without 'faults'");
+}
+
 // Macros take inputs of their own width: wider activations are quantised to it, and narrower ones padded.
 void warn_of_activations(Scenario& scenario) {
   for (const PoolConfig& pool : scenario.pools) {
@@ -72,6 +119,8 @@ void warn_of_no_effect(Scenario& scenario) {
   warn_of_kv(scenario, "gpu_memory_utilization", chose_utilization);
   warn_of_exchange(scenario);
   warn_of_activations(scenario);
+  warn_of_retrieval(scenario);
+  warn_of_conditions(scenario);
 }
 
 }  // namespace llmscape::scenario

@@ -236,11 +236,12 @@ const Fields<Slo>& slo_class_fields() {
 
 const Fields<SloConfig>& slo_fields() {
   static const Fields<SloConfig> fields = [] {
-    Fields<SloConfig> f("slo", "limits that a request must meet, all of them, to count as good");
+    Fields<SloConfig> f("slo", "limits that a request without a class must meet, all of them, to count as good");
     f.add("ttft", &SloConfig::ttft, "longest time to the first token").above(0);
     f.add("tpot", &SloConfig::tpot, "longest time per output token").above(0);
     f.add("e2e", &SloConfig::e2e, "longest time to the last token").above(0);
-    f.add_group("classes", &SloConfig::classes, slo_class_fields(), "limits of named classes, for mixtures");
+    f.add_group("classes", &SloConfig::classes, slo_class_fields(),
+                "limits of named classes, for mixtures: they stand for those of 'slo' itself");
     return f;
   }();
   return fields;

@@ -316,6 +316,7 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
   result.warnings = parts.warnings;
   for (const std::string& sentence : exceeded_memory(parts)) result.warnings.push_back(sentence);
   for (const std::string& sentence : unreached_pools(parts, totals)) result.warnings.push_back(sentence);
+  for (const std::string& sentence : limits_and_calls(parts)) result.warnings.push_back(sentence);
   if (result.cost) {
     for (const std::string& group : result.cost->unpriced)
       result.warnings.push_back("cost.devices has no price of '" + group + "': its devices count as free");
@@ -330,11 +331,6 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
       if (std::ranges::none_of(result.warnings, [&](const std::string& known) { return known.starts_with(about); }))
         result.warnings.push_back(warning);
     }
-
-  for (std::size_t i = 0; i < seen.classes.size(); ++i)  // the first one is of calls without a class
-    if (i > 0 && seen.classes[i].sums.all.arrivals == 0)
-      result.warnings.push_back("no measured call is of class '" + parts.scenario.slo_classes[i] +
-                                "': its limits in slo.classes hold for nothing");
 
   if (!parts.window.found(end) &&
       (config.window.rule == metrics::WindowRule::between || config.window.rule == metrics::WindowRule::full_batch))

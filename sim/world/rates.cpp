@@ -71,4 +71,21 @@ std::vector<result::ClassResult> classes(const Ended& parts, const serving::Gate
   return results;
 }
 
+std::vector<std::string> limits_and_calls(const Ended& parts) {
+  std::vector<std::string> sentences;
+  const std::vector<scenario::Slo>& slos = parts.scenario.slos;  // the first is that of calls without a class
+  for (std::size_t i = 0; i < parts.observer.classes.size(); ++i) {
+    const bool calls = parts.observer.classes[i].sums.all.arrivals > 0;
+    const std::string& name = parts.scenario.slo_classes[i];
+    if (calls && !limits(slos[i]))
+      sentences.push_back(i == 0 ? "calls without an SLO class are all good: 'slo' has limits of its classes alone"
+                                 : "calls of class '" + name + "' are all good: slo.classes gives it no limit");
+    if (!calls && limits(slos[i]))
+      sentences.push_back(i == 0 ? "the limits of 'slo' itself judge no call: all measured ones are of a class, which "
+                                   "has limits of its own instead"
+                                 : "no measured call is of class '" + name + "': its limits judge nothing");
+  }
+  return sentences;
+}
+
 }  // namespace llmscape::world

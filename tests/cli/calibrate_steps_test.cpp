@@ -61,6 +61,19 @@ TEST_CASE("steps of the mini engine become a device that prices them better than
   CHECK(error(device) < error("cpu-epyc-vm"));
 }
 
+TEST_CASE("steps corrected on a device keep what its joules cover and the area of its chips") {
+  const Scratch scratch;
+  scratch.file("box.yaml", std::string(kRoofline) + "energy_boundary: node\ndie_area: 600 mm2\n");
+  const std::string out = scratch.path("mine.yaml");
+  REQUIRE(run_program({"calibrate", "--steps", scratch.file("s.csv", table(4)), "--scenario",
+                       scratch.file("server.yaml", scenario("box.yaml")), "-o", out})
+              .code == 0);
+  const std::string written = scratch.content("mine.yaml");
+  const std::string own = written.substr(0, written.find("\ndevice:"));  // without what it corrects
+  CHECK(holds(own, "energy_boundary: node"));
+  CHECK(holds(own, "die_area: 600 mm"));
+}
+
 TEST_CASE("a run names the measured steps that it was priced by, and how many of its steps they cover") {
   const Scratch scratch;
   const std::string base = scratch.file("box.yaml", kRoofline), csv = scratch.file("steps.csv", table(4)),

@@ -82,3 +82,24 @@ TEST_CASE("classes add up to the whole run, their latencies to all latencies") {
   CHECK(ttft / completed == approx(run.latency["ttft_s"]->mean));
   CHECK(of(run, "long").throughput.slo_attainment != of(run, "short").throughput.slo_attainment);
 }
+
+TEST_CASE("limits that judge no call, and calls that no limit judges, are told") {
+  const auto warnings = [](const std::string& slo, const std::string& parts) {
+    std::string all;
+    const std::string yaml = fmt::format(
+        "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {{devices: [{{name: gpu, preset: h100-sxm}}]}}\n"
+        "slo: {}\nworkload: {{arrivals: {{kind: burst, programs: 60}}, mixture: [{}]}}\n",
+        slo, parts);
+    for (const std::string& one : run_on_event_queue(*scenario_of(yaml)).warnings) all += one + '\n';
+    return all;
+  };
+  const std::string plain =
+      "{stream: {kind: lengths, prompt: {kind: fixed, value: 100}, output: {kind: fixed, value: 20}}}";
+  const std::string both = "{classes: {short: {ttft: 1 ms}, long: {ttft: 1 s}}}";
+  CHECK(
+      testing::holds(warnings(both, kShort + ", " + kLong + ", " + plain), "calls without an SLO class are all good"));
+  CHECK(testing::holds(warnings("{ttft: 1 ms, classes: {short: {e2e: 100 s}}}", kShort),
+                       "the limits of 'slo' itself judge no call"));
+  CHECK(testing::holds(warnings(both, kShort), "no measured call is of class 'long'"));
+  CHECK_FALSE(testing::holds(warnings(both, kShort + ", " + kLong), "judge"));
+}

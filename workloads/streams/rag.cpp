@@ -131,6 +131,13 @@ FamilyMember<Stream> rag_stream() {
         "search", &Rag::search, {{"station", Search::station}, {"hosts", Search::hosts}},
         "who searches: the retrieval station, for the time of 'retrieval', or hardware.retrieval for each question, "
         "in a time of its own");
+    f.check([](const Rag& rag, const YamlNode& node, Diagnostics& diagnostics) {
+      const YamlNode* time = node.find("retrieval");
+      if (time && rag.search == Search::hosts)
+        diagnostics.warning(time->where,
+                            "'retrieval' has no effect beside 'search: hosts', which search in a time of "
+                            "their own");
+    });
     return f;
   }();
   return kind<Stream>("rag", fields);

@@ -76,6 +76,23 @@ TEST_CASE("a model that the SRAM holds reads no HBM") {
   CHECK(step(slow, model, decodes.batch, 2).device == two.device);
 }
 
+TEST_CASE("where all memory is SRAM, sequences that share blocks may read more than it holds, at its bandwidth") {
+  DataflowDevice socket = plain_machine();
+  socket.tiers.hbm.value = Bytes();
+  socket.tiers.sram.value = Bytes(4e9);
+  socket.tiers.sram_bandwidth.value = BytesPerSecond(1e12);
+  const models::ModelSpec model = llama_1b();  // 2.47 GB
+  const auto time = [&](std::int64_t sequences) {
+    const Decodes decodes(sequences, 30150);
+    return step(socket, model, decodes.batch, 1).device.si();
+  };
+  // 16 layers x 8 heads x 64 x 2 x 2 B = 32,768 B of each of 30,151 keys: 3.46, 4.45 and 10.4 GB in all.
+  const double of_one = 30151 * 32768 / 1e12;
+  CHECK(time(2) - time(1) == approx(of_one).epsilon(1e-6));
+  CHECK(time(8) - time(1) == approx(7 * of_one).epsilon(1e-6));
+  CHECK(time(1) == approx(2.4715e-3 + of_one).epsilon(1e-3));
+}
+
 TEST_CASE("70B at int8 needs the SRAM of 307 sockets of 230 MB") {
   MemoryTiers tiers;
   tiers.sram.value = Bytes(230e6);

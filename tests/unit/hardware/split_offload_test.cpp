@@ -60,6 +60,18 @@ TEST_CASE("KV is read at the bandwidth of the one device, weights at that of the
   CHECK(cost.by_family[static_cast<std::size_t>(OperatorFamily::collective)].si() == approx(crossed).epsilon(1e-3));
 }
 
+TEST_CASE("attention alone is one stage: what the other device multiplies takes no units here, and fills nothing") {
+  DataflowDevice attention = bare_socket();
+  attention.fabric.compute_units.value = 4;
+  attention.fabric.least_units.value = 1;
+  attention.fabric.fill.value = Seconds(18e-6);
+  const Decodes decodes(4, 8192);
+  const engine::EngineCost cost = step(offload(shared(attention), shared(bare_socket())), llama_8b(), decodes.batch);
+  const double kv = 4 * 8193.0 * 131072 / 1.2e12, filled = 32 * 18e-6;  // one section a layer
+  CHECK(cost.by_family[static_cast<std::size_t>(OperatorFamily::decode_attention)].si() ==
+        approx(kv + filled).epsilon(1e-3));
+}
+
 TEST_CASE("the KV cache is as large as the attention's memory, weights take memory on the other device alone") {
   const DataflowDevice socket = bare_socket();
   DataflowDevice four = socket;

@@ -67,6 +67,20 @@ std::shared_ptr<const Device> read_device(const std::string& steps, Diagnostics&
 
 }  // namespace
 
+TEST_CASE("what the device takes, one that measured steps correct takes too") {
+  StepsDevice device;
+  device.device = catalog_device("h100-sxm");
+  CHECK(device.takes_execution());
+  CHECK(device.takes_adapters());
+  models::Format fp8;
+  fp8.bytes = 1;
+  fp8.name = "fp8";
+  CHECK(device.has_rate_for(fp8) == device.device->has_rate_for(fp8));
+  device.device = catalog_device("sn40l");
+  CHECK_FALSE(device.takes_execution());
+  CHECK(device.passes_tokens_on() == device.device->passes_tokens_on());
+}
+
 TEST_CASE("steps that took 1.3 of their price make steps like them take 1.3, and leave those far away as they are") {
   const StepsDevice device = measured({{4, 1.3}, {8, 1.3}, {16, 1.3}});
   for (const std::int64_t inside : {3, 4, 6, 8, 12, 16, 20}) {

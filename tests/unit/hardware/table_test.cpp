@@ -128,6 +128,23 @@ TEST_CASE("a decode step is its layers, each entry as often as it is called, wit
   CHECK(model->range_warnings().empty());
 }
 
+TEST_CASE("drafts have rows of the head and the sampler too, and a table says that it has no attention of theirs") {
+  const traces::TraceFolder folder;
+  write_tables(folder, kAttention);
+  folder.write("tiny/tp1/per_sequence.csv",
+               "layer,sequences,time_us\nlm_head,1,100\nlm_head,11,200\nsampler,1,50\nsampler,11,60\n");
+  const auto model = steps_of(folder);
+  std::array<models::Attended, 1> attended;
+  models::Batch batch = batch_of({}, 2, attended, 16, 16);
+  batch.tokens_per_decode = 5;
+  const engine::EngineCost cost = model->step(batch);
+  // 10 rows: 190 and 59 us; 16 captured tokens through 4 products of 2 layers.
+  CHECK(family(cost, OperatorFamily::gemm) == approx(2 * 4 * 16 + 190));
+  CHECK(family(cost, OperatorFamily::sampling) == approx(59));
+  REQUIRE(model->range_warnings().size() == 1);
+  CHECK(model->range_warnings()[0].find("to one token of a sequence") != std::string::npos);
+}
+
 TEST_CASE("decode batches are padded to what is captured, in their GEMMs and not in their attention") {
   const traces::TraceFolder folder;
   write_tables(folder, kAttention);

@@ -33,6 +33,14 @@ bool warns(const std::string& yaml, const char* of) {
   return std::ranges::any_of(scenario->warnings, [&](const std::string& text) { return holds(text, of); });
 }
 
+// What is said while it is read.
+std::string warnings_of(const std::string& yaml) {
+  Diagnostics diagnostics;
+  const auto tree = read_yaml(std::make_shared<const SourceText>(SourceText{"s.yaml", yaml}), diagnostics);
+  CHECK(scenario::read_scenario(tree, ".", {}, std::nullopt, llmscape::testing::source_catalogs(), diagnostics));
+  return diagnostics.text(false);
+}
+
 constexpr const char* kSockets = "{preset: sn40l, count: 8}";
 constexpr const char* kGpus = "{preset: h100-sxm, count: 2}";
 
@@ -52,6 +60,35 @@ TEST_CASE("rules of the KV pool have no effect where a device says itself what i
   }
   // What is taken anyway is no choice: saved scenarios say it.
   CHECK_FALSE(warns(sockets(", kv_windows: pooled, gpu_memory_utilization: 0.9"), "has no effect"));
+}
+
+TEST_CASE("what happens only where replicas come and go, or prefixes lie in tiers, is told where they do not") {
+  const auto gpus = [](const std::string& serving) { return yaml_of("llama-3.1-8b", kGpus, serving); };
+  for (const char* choice : {"cold_start: {boot: 1 s}", "cold_start: {boot: 1 s}, retries: 5"}) {
+    CAPTURE(choice);
+    CHECK(warns(gpus(choice), "serving.cold_start has no effect"));
+    CHECK(warns(gpus(choice), "serving.retries has no effect") == holds(choice, "retries"));
+    CHECK_FALSE(warns(gpus(choice) + "faults: {schedule: [{at: 1 s, group: h100-sxm, device: 0, lasts: 1 s}]}\n",
+                      "has no effect"));
+  }
+  for (const char* choice : {"kv_fetch: always", "kv_write: write_through"}) {
+    CAPTURE(choice);
+    CHECK(warns(gpus(choice), "there are no 'kv_tiers'"));
+    CHECK_FALSE(
+        warns(gpus(std::string(choice) + ", kv_tiers: [{preset: host-ddr5, capacity: 10 GB}]"), "has no effect"));
+  }
+  CHECK_FALSE(warns(gpus("retries: 3, kv_fetch: by_cost, kv_write: on_eviction"), "has no effect"));
+}
+
+TEST_CASE("hosts that search and are never asked are told, as is a time of searches that is not theirs") {
+  const std::string hosts =
+      "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: h100-sxm}], retrieval: {host: "
+      "xeon-8480-2s, count: 1, index: {kind: flat, vectors: 1000000, dimension: 768, format: fp32}}}\n"
+      "workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: rag";
+  CHECK(warns(hosts + "}}\n", "hardware.retrieval is asked nothing"));
+  CHECK_FALSE(warns(hosts + ", search: hosts}}\n", "hardware.retrieval is asked nothing"));
+  CHECK(holds(warnings_of(hosts + ", search: hosts, retrieval: {kind: fixed, value: 1 s}}}\n"),
+              "'retrieval' has no effect beside 'search: hosts'"));
 }
 
 TEST_CASE("only data-parallel ranks of a mixture exchange tokens") {
