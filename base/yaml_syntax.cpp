@@ -12,7 +12,8 @@ struct Mistake {
 };
 
 constexpr std::array kMistakes = {
-    Mistake{"end of map flow not found", "a ',' or '}' is due here"},
+    Mistake{"end of map flow not found",
+            "a ',' or '}' is due here; a key or a text with brackets or commas stands in quotes"},
     Mistake{"end of sequence flow not found", "a ',' or ']' is due here"},
     Mistake{"end of map not found", "this does not go on with the mapping above; look at the indentation"},
     Mistake{"end of sequence not found", "this does not go on with the list above; look at the indentation"},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "hardware/calibration/calibrate.hpp"
 #include "hardware/device_entry.hpp"
 #include "hardware/gpu/gpu.hpp"
+#include "models/format.hpp"
 #include "sim/cli/calibrate_steps.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/description.hpp"
@@ -98,6 +100,21 @@ std::vector<hardware::Sibling> siblings_of(const std::vector<std::string>& named
   return siblings;
 }
 
+// Rows of formats that the catalogue does not know are fitted to nothing.
+void warn_of_unknown_formats(const traces::KernelTables& tables, Diagnostics& diagnostics) {
+  std::map<std::string, std::size_t> unknown;  // rows by format
+  const auto count = [&unknown](const auto& rows) {
+    for (const auto& row : rows)
+      if (!models::format_named(row.format)) ++unknown[row.format];
+  };
+  count(tables.gemm);
+  count(tables.grouped_gemm);
+  count(tables.expert_layer);
+  for (const auto& [format, rows] : unknown)
+    diagnostics.warning({}, fmt::format("{} rows of GEMMs and experts are left out: no number format is called {}",
+                                        rows, in_quotes(format)));
+}
+
 int calibrate(const Arguments& arguments) {
   Diagnostics diagnostics;
   if (arguments.steps) {
@@ -113,6 +130,7 @@ int calibrate(const Arguments& arguments) {
   const auto tables = traces::read_kernel_tables(arguments.records, diagnostics);
   auto siblings = siblings_of(arguments.siblings, diagnostics);
   std::optional<hardware::Calibration> calibration;
+  if (tables) warn_of_unknown_formats(*tables, diagnostics);
   if (base && tables && !diagnostics.has_errors())
     calibration = hardware::calibrate(
         *tables, *base,

@@ -49,6 +49,26 @@ TEST_CASE("a calibrated device passes lint, can be shown and runs in a scenario 
   CHECK(holds(run.out, "my-gpu"));
 }
 
+TEST_CASE("rows of a format that nobody knows are told, and change nothing") {
+  const Scratch scratch;
+  std::string csv = products();
+  for (int n : {512, 1536}) csv += fmt::format("VLLM,1.0,a test device,gemm,default,fp6_e3m2,8,{},1024,1.0\n", n);
+  const auto fitted = [&](const char* name, const std::string& table) {
+    const Ran ran =
+        run_program({"calibrate", scratch.file("gemm.csv", table), "--base", "h100-sxm", "-o", scratch.path(name)});
+    REQUIRE(ran.code == 0);
+    return ran.err;
+  };
+  CHECK_FALSE(holds(fitted("a.yaml", products()), "no number format"));
+  CHECK(
+      holds(fitted("b.yaml", csv), "2 rows of GEMMs and experts are left out: no number format is called 'fp6_e3m2'"));
+  const auto numbers = [&](const char* name) {
+    const std::string text = scratch.content(name);
+    return text.substr(text.find("gemm:"));
+  };
+  CHECK(numbers("a.yaml") == numbers("b.yaml"));
+}
+
 TEST_CASE("the same tables give the same file") {
   const Scratch scratch;
   const std::string table = scratch.file("gemm.csv", products());

@@ -211,7 +211,7 @@ TEST_CASE("JSON is read with its escapes and with tabs") {
   CHECK(root.find("b")->quoted);
   CHECK(root.find("c")->items.at(1).kind == YamlNode::Kind::null);
   check_all({{"{\n\t\"a\": 1,\n\t\"a\": 2\n}\n", "3:2 duplicate key 'a'"},
-             {"{\"a\": 1,\n", "2:1 a ',' or '}' is due here"},
+             {"{\"a\": 1,\n", "2:1 a ',' or '}' is due here; a key or a text with brackets or commas stands in quotes"},
              {"{\"a\": \"\\ud83d\"}", "1:14 this escape names no character"}},
             "a.json");
 }
