@@ -85,14 +85,21 @@ class Assignment {
   std::size_t value_start_ = 0;
 };
 
+// What an item of a list is called: its name, else that of the preset which it is laid over.
+const YamlNode* name_of(const YamlNode& item) {
+  const YamlNode* name = item.find("name");
+  if (!name) name = item.find("preset");
+  return name && name->is_scalar() ? name : nullptr;
+}
+
 std::optional<std::size_t> index_of(const YamlNode& sequence, std::string_view text) {
   std::size_t index = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
   if (error == std::errc() && end == text.data() + text.size())
     return index < sequence.items.size() ? std::optional(index) : std::nullopt;
   for (std::size_t i = 0; i < sequence.items.size(); ++i) {
-    const YamlNode* name = sequence.items[i].find("name");
-    if (name && name->is_scalar() && name->text == text) return i;
+    const YamlNode* name = name_of(sequence.items[i]);
+    if (name && name->text == text) return i;
   }
   return std::nullopt;
 }
@@ -100,7 +107,7 @@ std::optional<std::size_t> index_of(const YamlNode& sequence, std::string_view t
 void report_no_item(const YamlNode& node, const Step& step, const Assignment& assignment, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (const YamlNode& item : node.items)
-    if (const YamlNode* name = item.find("name")) names.push_back(name->text);
+    if (const YamlNode* name = name_of(item)) names.push_back(name->text);
   for (const auto& entry : node.entries) names.push_back(entry.key);
   const std::string path = in_quotes(assignment.before(step));
   auto& error = diagnostics.error(assignment.at(step),

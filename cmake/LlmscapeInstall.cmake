@@ -21,7 +21,8 @@ llmscape_prints(zsh/_llmscape ${CMAKE_INSTALL_DATADIR}/zsh/site-functions comple
 get_property(printed GLOBAL PROPERTY llmscape_printed)
 add_custom_target(llmscape_printed ALL DEPENDS ${printed})
 
-foreach(folder traces/measured models/catalog hardware/catalog workloads/catalog schemas examples studies)
+foreach(folder traces/measured models/catalog hardware/catalog workloads/catalog schemas examples studies
+               tests/validation/rows)
   install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR}/llmscape/${folder})
 endforeach()
 # The interface for programs of others (sim/api): all floors that it stands on in one archive.

@@ -80,6 +80,8 @@ int tell(const explore::PlanOptimization& query, const explore::OptimizationCoun
   pareto.objectives = arguments.objectives.read(plan.tree(), *table, diagnostics);  // their currency is known now
   std::string limits;
   for (const explore::Limit& limit : query.slo) limits += (limits.empty() ? "" : " and ") + limit.text;
+  if (!limits.empty() && !explore::speaks_of_losses(query.slo))  // the rule that the search went by
+    limits += fmt::format(" and lost_share <= {:g}%", 100 * explore::kMostLost);
   if (!limits.empty()) pareto.slo = Expression::parse(limits, {}, diagnostics);
   pareto.include_invalid = query.include_invalid;
   const explore::ParetoAnswer answer = explore::pareto(*table, pareto);

@@ -124,7 +124,7 @@ std::optional<result::Intervals> intervals(const scenario::Scenario& scenario, c
   });
 }
 
-// What the scenario carries at most, by arithmetic: schema analytic/1.
+// What the scenario carries by arithmetic: schema analytic/1.
 int analyse(const scenario::Scenario& scenario, const Messages& messages, Diagnostics& diagnostics) {
   const auto analysis = run::analyse(scenario, diagnostics);
   messages.show(diagnostics);
@@ -228,7 +228,7 @@ void add(CLI::App& app, Session& session) {
                   "interval of each main metric",
                   result::kIntervalRuns, 100 * result::kIntervalLevel));
   verb->add_flag("--analytic", arguments->analytic,
-                 "No run: what prefill and decode pools of profile devices carry at most, by arithmetic, and the best "
+                 "No run: what prefill and decode pools of profile devices carry by arithmetic, and the best "
                  "threshold and split of such a system (JSON, schema analytic/1)")
       ->excludes(folder)
       ->excludes(intervals);

@@ -124,6 +124,7 @@ int search(const Arguments& arguments) {
   const std::string text =
       arguments.format == "json" ? report::search_json(*query, answer) : report::search_text(*query, answer);
   std::fputs(text.c_str(), stdout);
+  if (answer.tried.empty()) return kUsage;  // every value was refused: nothing was asked of the scenario
   return answer.best ? kDone : kFailed;
 }
 

@@ -97,15 +97,6 @@ MetricColumns named(const std::string& name, const SourceRange& where, Diagnosti
   return columns;
 }
 
-// In which a metric is an amount; its unit in files is that of SI.
-Dimension dimension_of(const metrics::Metric& metric) {
-  if (metric.unit == "s") return Dimension::time;
-  if (metric.unit == "1/s") return Dimension::rate;
-  if (metric.unit == "J") return Dimension::energy;
-  if (metric.unit == "W") return Dimension::power;
-  return Dimension::number;
-}
-
 // An amount needs a metric, whose unit it has.
 std::optional<Tolerance> read_tolerance(const YamlNode& node, const metrics::Metric* metric, Diagnostics& diagnostics) {
   std::string text = node.text;
@@ -113,7 +104,8 @@ std::optional<Tolerance> read_tolerance(const YamlNode& node, const metrics::Met
   if (relative) text.erase(text.find_last_not_of(" %") + 1);
   QuantityError problem{"is a share: 1%", ""};
   if (node.is_scalar() && (relative || metric)) {
-    const auto read = parse_quantity(text, relative ? Dimension::number : dimension_of(*metric));
+    const auto unit = metric ? unit_of(*metric) : std::nullopt;
+    const auto read = parse_quantity(text, relative || !unit ? Dimension::number : unit->dimension);
     const double* amount = std::get_if<double>(&read);
     if (amount && *amount >= 0) return Tolerance{relative ? *amount / 100 : *amount, relative, node.text};
     problem = amount ? QuantityError{"is not negative", ""} : std::get<QuantityError>(read);
@@ -195,6 +187,10 @@ std::string in_json(const Baseline::Configuration& configuration) {
 
 }  // namespace
 
+Estimate of_runs(const Estimate& estimate, std::int64_t runs) {
+  return runs > 1 ? estimate : Estimate{estimate.value, estimate.value, estimate.value};
+}
+
 double Tolerance::around(double value) const { return relative ? amount * std::abs(value) : amount; }
 
 const Tolerance& Baseline::tolerance_of(const metrics::Column& column) const {
@@ -271,7 +267,7 @@ Baseline baseline_of(const ResultsTable& table, const Baseline& before, Diagnost
     for (const metrics::Column* column : columns) {
       const auto place = static_cast<std::size_t>(column - metrics::columns().data());
       if (!configuration.metrics[place]) continue;
-      out.metrics[column->name] = *configuration.metrics[place];
+      out.metrics[column->name] = of_runs(*configuration.metrics[place], out.runs);
       for (const std::size_t row : configuration.rows)
         if (out.runs > 1) out.by_seed[column->name].push_back(table.rows[row].metrics[place]->value);
     }

@@ -24,6 +24,10 @@ struct Tolerance {
   [[nodiscard]] double around(double value) const;
 };
 
+// What a value is held by: of several runs the mean with its interval, of one run the value alone. What `--intervals`
+// gives beside that is the error of the kernel models, which a baseline has in common with later results.
+Estimate of_runs(const Estimate& estimate, std::int64_t runs);
+
 // A file of results that later ones are held against (schema baseline/1; `baseline_info()` describes it).
 struct Baseline {
   struct Configuration {

@@ -97,11 +97,12 @@ ConfigurationCheck compare(const Configuration& now, const Baseline::Configurati
   if (!check.problem.empty()) return check;
   for (const metrics::Column* column : columns_of(baseline, *before, only)) {
     const auto known = before->metrics.find(column->name);
-    const auto& value = now.metrics[static_cast<std::size_t>(column - metrics::columns().data())];
+    auto value = now.metrics[static_cast<std::size_t>(column - metrics::columns().data())];
+    if (value) value = of_runs(*value, static_cast<std::int64_t>(now.rows.size()));
     if (known == before->metrics.end() && !value) continue;
-    check.metrics.push_back(
-        check_metric(*column, known == before->metrics.end() ? std::nullopt : std::optional(known->second), value,
-                     differences_of(now, *before, *column, table), baseline.tolerance_of(*column)));
+    check.metrics.push_back(check_metric(
+        *column, known == before->metrics.end() ? std::nullopt : std::optional(of_runs(known->second, before->runs)),
+        value, differences_of(now, *before, *column, table), baseline.tolerance_of(*column)));
   }
   return check;
 }

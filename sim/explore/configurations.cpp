@@ -152,7 +152,7 @@ void check_names(const Expression& expression, const ResultsTable& table, Diagno
   }
 }
 
-std::optional<NameUnit> unit_of_metric(std::string_view name) {
+std::optional<NameUnit> unit_of(const metrics::Metric& metric) {
   static const std::map<std::string_view, NameUnit> kUnits = {{"s", {Dimension::time}},
                                                               {"B", {Dimension::data}},
                                                               {"J", {Dimension::energy}},
@@ -164,9 +164,13 @@ std::optional<NameUnit> unit_of_metric(std::string_view name) {
                                                               {"1/pass", {}},
                                                               {"currency", {}},
                                                               {"", {}}};
-  const metrics::Column* column = metrics::find_column(name);
-  const auto known = column ? kUnits.find(column->metric->unit) : kUnits.end();
+  const auto known = kUnits.find(metric.unit);
   return known == kUnits.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::optional<NameUnit> unit_of_metric(std::string_view name) {
+  const metrics::Column* column = metrics::find_column(name);
+  return column ? unit_of(*column->metric) : std::nullopt;
 }
 
 std::optional<NameUnit> unit_of_values(const std::vector<std::string>& values) {

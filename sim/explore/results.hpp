@@ -10,6 +10,10 @@
 #include "base/diagnostics.hpp"
 #include "base/expression.hpp"
 
+namespace llmscape::metrics {
+struct Metric;
+}
+
 namespace llmscape::explore {
 
 // A value with the interval in which it lies; low = high = value where none is known.
@@ -82,6 +86,7 @@ Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& con
 // Reports the names that lookup_in would not know, with the nearest one that it does.
 void check_names(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics);
 // The unit of a metric, as its table has it; nothing of what is none, and of units that no text has (grams).
+std::optional<NameUnit> unit_of(const metrics::Metric& metric);
 std::optional<NameUnit> unit_of_metric(std::string_view name);
 // The unit that all values of an axis have; nothing where they differ or are no quantities.
 std::optional<NameUnit> unit_of_values(const std::vector<std::string>& values);

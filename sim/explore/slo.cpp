@@ -110,17 +110,19 @@ std::optional<LimitSides> sides_of(const Limit& limit, const ResultsTable& table
   return LimitSides{*left, *right};
 }
 
-std::optional<double> lost_unasked(const std::vector<Limit>& limits, const ResultsTable& table,
-                                   const Configuration& configuration) {
+bool speaks_of_losses(const std::vector<Limit>& limits) {
   constexpr std::array<std::string_view, 3> kSpeak = {"lost_share", "slo_attainment", "goodput_rps"};
   const auto speaks = [&](const Expression& expression) {
     return std::ranges::any_of(expression.names(), [&](const Expression::Name& name) {
       return std::ranges::find(kSpeak, name.name) != kSpeak.end();
     });
   };
-  const auto any_speaks =
-      std::ranges::any_of(limits, [&](const Limit& limit) { return speaks(limit.left) || speaks(limit.right); });
-  if (limits.empty() || any_speaks) return std::nullopt;
+  return std::ranges::any_of(limits, [&](const Limit& limit) { return speaks(limit.left) || speaks(limit.right); });
+}
+
+std::optional<double> lost_unasked(const std::vector<Limit>& limits, const ResultsTable& table,
+                                   const Configuration& configuration) {
+  if (limits.empty() || speaks_of_losses(limits)) return std::nullopt;
   const auto value = lookup_in(table, configuration)("lost_share");
   const double* lost = value ? std::get_if<double>(&*value) : nullptr;
   return lost && *lost > kMostLost ? std::optional(*lost) : std::nullopt;

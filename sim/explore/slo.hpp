@@ -40,6 +40,8 @@ std::optional<LimitSides> sides_of(const Limit& limit, const ResultsTable& table
 // Latencies are of completed calls: where more of all calls than this were dropped, timed out or failed, what the
 // others saw says nothing of the load.
 inline constexpr double kMostLost = 0.01;
+// Whether one of them says itself how many calls may be lost (lost_share, slo_attainment, goodput_rps).
+bool speaks_of_losses(const std::vector<Limit>& limits);
 // The share that was lost where it is above that and no limit speaks of it (lost_share, slo_attainment, goodput_rps).
 std::optional<double> lost_unasked(const std::vector<Limit>& limits, const ResultsTable& table,
                                    const Configuration& configuration);

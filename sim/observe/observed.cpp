@@ -112,6 +112,19 @@ void Observed::note_unanswered(std::size_t unanswered, std::size_t sent) {
         "{} of {} requests failed or had no answer and are not replayed: the server had them too", unanswered, sent));
 }
 
+// All figures of a metric are of one file: the mean of one and the median of another are of no run.
+void Observed::add_numbers(const std::map<std::string, double>& more, const std::string& file) {
+  const auto metric_of = [](const std::string& name) { return name.substr(0, name.find('.')); };
+  std::set<std::string> known, left_out;
+  for (const auto& [name, value] : numbers) known.insert(metric_of(name));
+  for (const auto& [name, value] : more)
+    if (known.contains(metric_of(name))) left_out.insert(metric_of(name));
+    else numbers.emplace(name, value);
+  if (!left_out.empty())
+    notes.push_back(fmt::format("{} as {} tells them are left out: a file before it tells them too",
+                                fmt::join(left_out, ", "), file));
+}
+
 void Observed::add(Observed more, const std::string& format) {
   const std::string file =
       more.sources.empty() ? format : std::filesystem::path(more.sources.back()).filename().string();
@@ -144,7 +157,7 @@ void Observed::add(Observed more, const std::string& format) {
       courses[quantity][name].append(course);
     }
   requests.insert(requests.end(), more.requests.begin(), more.requests.end());
-  for (const auto& [name, value] : more.numbers) numbers.insert_or_assign(name, value);
+  add_numbers(more.numbers, file);
   sources.insert(sources.end(), more.sources.begin(), more.sources.end());
   notes.insert(notes.end(), more.notes.begin(), more.notes.end());
 }
@@ -184,7 +197,8 @@ std::map<std::string, double> figures(const Observed& observed) {
     }
     if (watts) all["mean_w"] = *watts;
   }
-  for (const auto& [name, value] : observed.numbers) all.insert_or_assign(name, value);
+  // What is told beside the requests may be of one file of several.
+  for (const auto& [name, value] : observed.numbers) all.emplace(name, value);
   return all;
 }
 

@@ -84,6 +84,8 @@ struct Observed {
   // first. Devices and engines of the same names at the same time are others than those known, unless another format
   // tells of the same ones: that is left out, with a note.
   void add(Observed more, const std::string& format);
+  // Figures that a file tells, of metrics that no file before it told; a note names the others.
+  void add_numbers(const std::map<std::string, double>& more, const std::string& file);
   // The sum over engines or devices, at the samples of the first of them; shares are their mean.
   [[nodiscard]] std::vector<Course::Sample> total(const std::string& quantity) const;
 };
@@ -91,8 +93,8 @@ struct Observed {
 // Whether the quantity is told of devices, and not of engines.
 bool is_of_devices(const std::string& quantity);
 
-// Figures of the requests, and the means of the courses while requests were served, beside those that were told:
-// "ttft_s.mean", "tpot_s.p99", "mean_w".
+// Figures of the requests, and the means of the courses while requests were served, and those that were told of what
+// these do not say: "ttft_s.mean", "tpot_s.p99", "mean_w".
 std::map<std::string, double> figures(const Observed& observed);
 
 // What a quantity was over time, all engines or devices together (Observed::total).

@@ -9,6 +9,7 @@
 #include "base/process_pool.hpp"
 #include "hardware/device_entry.hpp"
 #include "sim/report/accuracy_parts.hpp"
+#include "sim/validation/server_spread.hpp"
 
 namespace llmscape::report {
 namespace {
@@ -48,15 +49,14 @@ std::vector<const validation::RowPoint*> all_of(const std::vector<validation::Ro
 }
 
 void add_coverage(const AccuracyTask& task, const validation::MeasuredTable& table,
-                  const std::vector<const validation::MeasuredRow*>& rows, RunAccuracy& run) {
-  constexpr std::size_t kEvery = 3;
-  std::vector<const validation::MeasuredRow*> some;
-  for (std::size_t i = 0; i < rows.size(); i += kEvery) some.push_back(rows[i]);
+                  const std::vector<const validation::MeasuredRow*>& rows, const std::vector<std::string>& deployment,
+                  RunAccuracy& run) {
   task.about_to(run.name + ", intervals");
-  const auto intervals = row_intervals(table, some, {}, task.sources.catalogs, default_jobs());
+  const auto intervals = row_intervals(table, rows, {}, task.sources.catalogs, default_jobs());
   for (std::size_t metric = 0; metric < table.metrics.size(); ++metric)
     if (const auto share = share_inside(intervals, metric))
-      run.coverage.push_back({table.metrics[metric].name, *share, some.size()});
+      run.coverage.push_back({table.metrics[metric].name, *share, rows.size(),
+                              held_out_share(intervals, metric, deployment), server_spread(intervals, metric)});
 }
 
 const std::vector<std::string>& accuracy_sections() {

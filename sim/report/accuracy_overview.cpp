@@ -86,7 +86,9 @@ void add_carried(Table& table, const AccuracyPage& page) {
 
 std::string coverage_of(const std::vector<Coverage>& all, std::string_view metric) {
   const auto found = std::ranges::find(all, metric, &Coverage::metric);
-  return found == all.end() ? "-" : fmt::format("{} of {}", percent(found->share), found->rows);
+  if (found == all.end()) return "-";
+  const std::string kernels = fmt::format("{} of {}", percent(found->share), found->rows);
+  return found->on_servers ? fmt::format("{}; on servers {}", kernels, percent(*found->on_servers)) : kernels;
 }
 
 void add_pairs(Table& table, const std::vector<Comparison>& comparisons, std::string_view metric,
@@ -100,6 +102,18 @@ void add_pairs(Table& table, const std::vector<Comparison>& comparisons, std::st
 const RunAccuracy* run_named(const AccuracyPage& page, std::string_view name) {
   const auto found = std::ranges::find(page.runs, name, &RunAccuracy::name);
   return found == page.runs.end() ? nullptr : &*found;
+}
+
+// ": TPOT from 0.96 times the low to 1.27 times the high end, TTFT ..."; empty without deployments.
+std::string widening(const AccuracyPage& page) {
+  const RunAccuracy* run = run_named(page, kDeployments);
+  if (!run) return "";
+  std::string text;
+  for (const auto& [metric, name] : {std::pair("tpot", "TPOT"), std::pair("ttft", "TTFT")})
+    if (const auto found = std::ranges::find(run->coverage, metric, &Coverage::metric); found != run->coverage.end())
+      text += fmt::format("{} {} from {:.2f} times the low to {:.2f} times the high end", text.empty() ? ":" : ",",
+                          name, found->spread.below, found->spread.above);
+  return text;
 }
 
 void add_runs(Table& table, const AccuracyPage& page) {
@@ -190,11 +204,12 @@ std::string accuracy_overview(const AccuracyPage& page) {
   add_runs(table, page);
   if (table.empty()) return "";
   return "## In a minute\n\n" + table.markdown() +
-         "\nIntervals are those of `llmscape run --intervals`: what the errors of kernels can do to a metric. On "
-         "servers they do not "
-         "know what hosts, front ends and schedulers do. Those of kernels come from one half of the rows and are tried "
-         "on the "
-         "other; those of a chip that was never measured come from the first pair and are tried on the others.\n\n" +
+         "\nIntervals are those of `llmscape run --intervals`: what the errors of kernels can do to a metric. *On "
+         "servers* they are widened by what hosts, front ends and schedulers did" +
+         widening(page) +
+         "; what is told is the share of rows that intervals hold when the rows of their own deployment did not widen "
+         "them. Those of kernels come from one half of the rows and are tried on the other; those of a chip that was "
+         "never measured come from the first pair and are tried on the others.\n\n" +
          scoreboard(page);
 }
 

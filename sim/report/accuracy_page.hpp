@@ -9,6 +9,7 @@
 
 #include "hardware/calibration/report.hpp"
 #include "hardware/device.hpp"
+#include "sim/result/metric_table.hpp"
 #include "sim/validation/requests.hpp"
 
 namespace llmscape::report {
@@ -24,6 +25,10 @@ struct Coverage {
   std::string metric;
   double share = 0;
   std::size_t rows = 0;
+  // Of intervals that are widened by what servers did in the rows of all other deployments, where that is known; and
+  // what all rows give.
+  std::optional<double> on_servers;
+  metrics::ServerSpread spread;
 };
 
 // Predictions beside one measured run, or one table of runs.

@@ -24,9 +24,10 @@ struct AccuracyTask {
 };
 
 std::vector<const validation::RowPoint*> all_of(const std::vector<validation::RowPoint>& points);
-// Which rows' intervals hold what was measured, of every third row: each takes 21 runs.
+// Which rows' intervals hold what was measured; rows are of one deployment where they are equal in `deployment`.
 void add_coverage(const AccuracyTask& task, const validation::MeasuredTable& table,
-                  const std::vector<const validation::MeasuredRow*>& rows, RunAccuracy& run);
+                  const std::vector<const validation::MeasuredRow*>& rows, const std::vector<std::string>& deployment,
+                  RunAccuracy& run);
 
 // Fits of the devices that have tables of kernels.
 void add_kernels(const AccuracyTask& task, AccuracyPage& page);

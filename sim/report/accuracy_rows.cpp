@@ -57,6 +57,10 @@ std::string without_assumed(const validation::MeasuredTable& table, const std::v
 
 }  // namespace
 
+// What rows of one deployment have in common: all but the number of users.
+const std::vector<std::string> kDeployment = {"model",         "hardware",      "engine",          "backend_version",
+                                              "prompt_tokens", "output_tokens", "tensor_parallel", "expert_parallel"};
+
 void add_deployments(const AccuracyTask& task, AccuracyPage& page) {
   // Levels of concurrency with fewer rows say nothing about rank.
   constexpr std::int64_t kLeastRowsToRank = 10;
@@ -73,7 +77,7 @@ void add_deployments(const AccuracyTask& task, AccuracyPage& page) {
       table->rows.size());
   run.comparisons = compare_points(*table, all_of(points));
   run.listed = table->rows.size();
-  add_coverage(task, *table, wanted, run);
+  add_coverage(task, *table, wanted, kDeployment, run);
   double least_rank = 1;
   for (const auto& group : group_points(points, {"users"}))
     for (const Comparison& c : compare_points(*table, group.points))

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/report/interval_summary.hpp"
+#include "sim/report/summary_line.hpp"
 #include "sim/report/units.hpp"
 #include "sim/result/metric_table.hpp"
 
@@ -14,13 +16,6 @@ namespace llmscape::report {
 namespace {
 
 using State = metrics::Verdict::State;
-
-constexpr std::size_t kLabel = 12;
-
-// "label       text", the text broken at spaces and hanging below its own start.
-std::string line(std::string_view label, std::string_view text) {
-  return fmt::format("{:<{}}{}\n", label, kLabel, wrapped(text, kPageColumns - kLabel, kLabel));
-}
 
 std::string painted(const std::string& text, std::string_view code, bool colour) {
   return colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
@@ -295,28 +290,6 @@ std::string where_the_time_went(const result::RunResult& r) {
                           r.extrapolated >= 0.001 ? fmt::format("; {} extrapolated", percent(r.extrapolated)) : ""));
 }
 
-// What the errors of the kernel models could make of the main figures.
-std::string intervals(const result::RunResult& r) {
-  std::string out;
-  const auto interval = [&r](std::string_view metric) -> const result::Interval* {
-    const auto found = std::ranges::find(r.intervals->metrics, metric, &result::Interval::metric);
-    return found == r.intervals->metrics.end() ? nullptr : &*found;
-  };
-  for (const auto& [label, metric] : {std::pair{"  TTFT", "ttft_s"}, {"  TPOT", "tpot_s"}, {"  E2E", "e2e_s"}}) {
-    std::string row = fmt::format("{:<{}}", label, kLabel);
-    for (const char* statistic : {"mean", "p50", "p99"})
-      if (const auto* i = interval(fmt::format("{}.{}", metric, statistic)))
-        row += fmt::format("{:>22}", fmt::format("{} - {}", duration(i->low), duration(i->high)));
-    if (row.size() > kLabel) out += row + '\n';
-  }
-  if (!out.empty()) out = fmt::format("{:<{}}{:>22}{:>22}{:>22}\n", "90 % from", kLabel, "mean", "p50", "p99") + out;
-  if (const auto* i = interval("output_tokens_per_s"))
-    out += line("  output", fmt::format("{} - {} tokens/s", amount(i->low), amount(i->high)));
-  if (const auto* i = interval("joules_per_output_token"))
-    out += line("  energy", fmt::format("{} - {} J per output token", amount(i->low), amount(i->high)));
-  return out;
-}
-
 }  // namespace
 
 std::string summary(const result::RunResult& r, bool colour) {
@@ -338,7 +311,7 @@ std::string summary(const result::RunResult& r, bool colour) {
   if (r.steps > 0) figures += where_the_time_went(r);
   for (const result::StepTableUse& use : r.step_tables)
     figures += line("steps", fmt::format("{} within the range of {}", percent(use.inside), use.table));
-  if (r.intervals) figures += intervals(r);
+  if (r.intervals) figures += interval_summary(*r.intervals);
   const bool valid = r.verdict.state == State::valid;
   std::string out = headline(r, colour) + precisions(r) + losses(r) + (valid ? figures : painted(figures, "2", colour));
   for (const std::string& warning : r.warnings) out += line("warning", warning);

@@ -123,7 +123,7 @@ std::optional<Reached> along(const FrontierView& view, std::size_t place_of_grou
 }
 
 // The best of the groups there but for one; nothing if none gets there.
-std::optional<Reached> best_along(const FrontierView& view, std::optional<std::size_t> but, double bound) {
+std::optional<Reached> best_along(const FrontierView& view, std::size_t but, double bound) {
   std::optional<Reached> best;
   const Objective& first = view.query.objectives[0];
   for (std::size_t group = 0; group < view.answer.groups.size(); ++group) {
@@ -159,24 +159,30 @@ std::string compared(const FrontierView& view, const explore::Estimate& own, con
                      value, other_value, where, assumed, overlap(own, other) ? ", but their intervals overlap" : "");
 }
 
-// How the winner stands against the others, behind "... meets the SLO". With two objectives both are read off their
-// frontiers where the second is equal: at `bound`, or at the winner.
-std::string against(const FrontierView& view, const ParetoPoint& winner, std::optional<double> bound) {
+// How the winner stands against the others, behind "... meets the SLO": by its own value. With two objectives the best
+// of the other groups is read off its frontier at the limit of the second, as its points may lie before it by chance;
+// without an SLO where the second is equal.
+std::string against(const FrontierView& view, const ParetoPoint& winner) {
   const Objective& first = view.query.objectives[0];
   const std::string alone =
       fmt::format("with {} {}{}", spoken(first), in_unit(winner.values[0].value, first.unit), assumed(view, winner));
   if (!view.query.group) return alone + ", the best of the sweep";
+  const auto bound = bound_of(view.query);
   if (view.query.objectives.size() == 2 && (bound || !view.query.slo)) {
     const Objective& second = view.query.objectives[1];
     const double at = second.loss(bound.value_or(winner.values[1].value));
-    const auto rival = best_along(view, winner.group, at);
+    // What crosses the limit lies between a configuration that meets it and one that does not.
+    explore::ParetoQuery open = view.query;
+    open.slo.reset();
+    const explore::ParetoAnswer beyond = explore::pareto(view.table, open);
+    const FrontierView whole{view.table, open, beyond, view.label_axes};
+    const auto own = std::ranges::find(beyond.points, winner.configuration, &ParetoPoint::configuration);
+    const auto rival = best_along(whole, own->group, at);
     if (!rival) return alone + "; no other group does";
-    const auto along_own = bound ? along(view, winner.group, at) : std::nullopt;
-    const Reached own = along_own.value_or(Reached{winner.group, winner.values[0], &winner});
     return compared(
-        view, own.value, rival->value, view.answer.groups[rival->group].name,
-        fmt::format(", both at {} {} on their frontiers", spoken(second), in_unit(second.loss(at), second.unit)),
-        assumed(view, *own.near, *rival->near));
+        view, winner.values[0], rival->value, beyond.groups[rival->group].name,
+        fmt::format(", read off its frontier at {} {}", spoken(second), in_unit(second.loss(at), second.unit)),
+        assumed(whole, *own, *rival->near));
   }
   const ParetoPoint* rival = best_of(view, [&](const ParetoPoint& point) {
     return point.group != winner.group && (view.query.slo || keeps_up(view, point, winner));
@@ -199,34 +205,13 @@ std::string sentence(const FrontierView& asked) {
   const FrontierView view = with_group(asked);
   const ParetoPoint* const first = best_of(view, [](const ParetoPoint&) { return true; });
   if (!first) return "";
-  if (view.query.slo) {
-    const ParetoPoint& winner = *first;
-    const auto bound = bound_of(view.query);
-    if (!bound)
-      return fmt::format("{} meets {} {}", label_of(view, winner.configuration), view.query.slo->text(),
-                         against(view, winner, {}));
-    // What crosses the limit lies between a configuration that meets it and one that does not.
-    explore::ParetoQuery open = view.query;
-    open.slo.reset();
-    const explore::ParetoAnswer beyond = explore::pareto(view.table, open);
-    const FrontierView whole{view.table, open, beyond, view.label_axes};
-    // The group whose frontier is the best there; of it, the best that meets the limit.
-    const auto best = best_along(whole, std::nullopt, open.objectives[1].loss(*bound));
-    const ParetoPoint* own = &winner;
-    if (best) {
-      const auto of_group = [&](const ParetoPoint& point) {
-        return view.answer.groups[point.group].name == beyond.groups[best->group].name;
-      };
-      if (const ParetoPoint* known = best_of(view, of_group)) own = known;
-    }
-    const auto same = std::ranges::find(beyond.points, own->configuration, &ParetoPoint::configuration);
-    return fmt::format("{} meets {} {}", label_of(view, own->configuration), view.query.slo->text(),
-                       against(whole, *same, bound));
-  }
+  if (view.query.slo)
+    return fmt::format("{} meets {} {}", label_of(view, first->configuration), view.query.slo->text(),
+                       against(view, *first));
   const ParetoPoint& winner = view.answer.knee ? view.answer.points[*view.answer.knee] : *first;
   if (view.answer.groups.size() > 1)
     return fmt::format("{} reaches {} {}", label_of(view, winner.configuration), values(view, winner, 1),
-                       against(view, winner, {}));
+                       against(view, winner));
   return fmt::format("{} is {}: {}{}", label_of(view, winner.configuration),
                      view.query.objectives.size() == 1 ? "the best"
                      : view.answer.knee                ? "where the frontier bends"

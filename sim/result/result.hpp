@@ -182,11 +182,11 @@ struct StepTableUse {
   double inside = 0;       // share of them within its range; those at its edge by a part
 };
 
-// What the errors of the kernel models could make of a metric ("ttft_s.p99"): from `low` to `high` with 90 %
-// probability.
+// What the errors of the kernel models could make of a metric ("ttft_s.p99"): `low` to `high` with 90 % probability.
 struct Interval {
   std::string metric;
   double low = 0, high = 0;
+  std::optional<std::pair<double, double>> server;  // where a server of GPUs would show it with that probability
 };
 // From the least to the most of n runs lie (n - 1) / (n + 1) of those that might follow: 90 % with 19.
 inline constexpr std::size_t kIntervalRuns = 19;

@@ -219,7 +219,8 @@ Json intervals(const Intervals& all) {
   for (const Interval& interval : all.metrics) {
     std::string pointer = '/' + interval.metric;
     std::ranges::replace(pointer, '.', '/');
-    json[Json::json_pointer(pointer)] = {{"low", interval.low}, {"high", interval.high}};
+    Json& ends = json[Json::json_pointer(pointer)] = {{"low", interval.low}, {"high", interval.high}};
+    if (interval.server) ends["server"] = {{"low", interval.server->first}, {"high", interval.server->second}};
   }
   return json;
 }

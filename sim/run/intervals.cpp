@@ -2,6 +2,7 @@
 #include "sim/run/intervals.hpp"
 
 #include "base/process_pool.hpp"
+#include "hardware/gpu/gpu.hpp"
 #include "sim/result/metric_table.hpp"
 #include "sim/run/run.hpp"
 
@@ -53,7 +54,21 @@ Values one_run(const scenario::Scenario& scenario, std::size_t run) {
   return values;
 }
 
-result::Intervals collect(const std::vector<Values>& runs) {
+// What a server would show of the metric; nothing where that is not known. Servers were measured on GPUs.
+std::optional<std::pair<double, double>> on_servers(const std::string& name, const std::pair<double, double>& kernels) {
+  const metrics::Column& column = *metrics::find_column(name);
+  const metrics::ServerSpread* spread = column.metric->server;
+  if (!spread || (column.statistic != "mean" && column.statistic != "p50")) return std::nullopt;
+  return std::pair(spread->below * kernels.first, spread->above * kernels.second);
+}
+
+bool all_gpus(const scenario::Scenario& scenario) {
+  return std::ranges::all_of(scenario.config.hardware.devices, [](const auto& device) {
+    return dynamic_cast<const hardware::Gpu*>(device.get()) != nullptr;
+  });
+}
+
+result::Intervals collect(const scenario::Scenario& scenario, const std::vector<Values>& runs) {
   std::vector<std::string> names;  // in the order of the metrics
   std::map<std::string, std::vector<double>> values;
   for (const Values& run : runs)
@@ -62,9 +77,11 @@ result::Intervals collect(const std::vector<Values>& runs) {
       values[name].push_back(value);
     }
   result::Intervals intervals;
+  const bool servers = all_gpus(scenario);
   for (const std::string& name : names)
     if (const auto interval = interval_of(values[name]))
-      intervals.metrics.push_back({name, interval->first, interval->second});
+      intervals.metrics.push_back(
+          {name, interval->first, interval->second, servers ? on_servers(name, *interval) : std::nullopt});
   return intervals;
 }
 
@@ -83,7 +100,7 @@ result::Intervals predict_intervals(const scenario::Scenario& scenario, int jobs
     after_each();
     return true;
   });
-  return collect(values);
+  return collect(scenario, values);
 }
 
 }  // namespace llmscape::run

@@ -27,9 +27,10 @@ struct OffloadSystem {
   BytesPerSecond link;
 };
 
-// What the system can do at most (Prefill-as-a-Service, arXiv 2604.15039, section 3): rates in requests per second,
-// each as if the others had no limit. Times and bytes of a group of prompts are those of its mean length. Waiting is
-// not in it.
+// What the system carries by the formula of Prefill-as-a-Service (arXiv 2604.15039, section 3): rates in requests per
+// second, each as if the others had no limit. Times and bytes of a group of prompts are those of its mean length, as
+// there: where times are not in proportion to lengths, their mean is another (h200 at the paper's threshold: 3 % less
+// is carried), so that a run may answer more. Waiting is not in it.
 struct OffloadCapacity {
   double offloaded = 0;  // share of the prompts
   double remote = 0;     // min(N / T(l_long), link / S(l_long))

@@ -29,6 +29,7 @@ void compare_pairs(Comparison& c, const std::vector<Pair>& pairs, std::size_t wo
   std::vector<std::pair<double, const Pair*>> errors;  // signed
   for (const Pair& pair : pairs)
     if (const auto error = relative_error(pair.predicted, pair.measured)) errors.emplace_back(*error, &pair);
+  c.count = static_cast<std::int64_t>(errors.size());  // what was measured as 0 has no error
   if (errors.empty()) return;
   Distribution absolute;
   for (const auto& [error, pair] : errors) absolute.add(std::abs(error));

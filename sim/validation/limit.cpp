@@ -44,7 +44,7 @@ Verdict judge(const Limit& limit, const std::vector<Comparison>& comparisons, co
   Verdict verdict{limit, std::nullopt, false};
   if (limit.figure == "rmse") {
     for (const Course& course : courses)
-      if (course.name == limit.metric) verdict.error = course.rmse;
+      if (course.name == limit.metric && course.count > 0) verdict.error = course.rmse;
     return verdict;
   }
   for (const Comparison& comparison : comparisons)

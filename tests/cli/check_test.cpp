@@ -49,10 +49,11 @@ TEST_CASE("results equal the baseline made of them; one that is worse fails, is 
   CHECK(nlohmann::json::parse(json.out).at("counts").at("WORSE") == 1);
 
   scratch.file("baseline.json", replaced(scratch.content("baseline.json"), "\"tolerances\": {}",
-                                         "\"tolerances\": {\"ttft\": \"60 ms\"}"));
+                                         "\"tolerances\": {\"ttft\": \"60 ms\", \"peak_memory_bytes\": \"1 GB\"}"));
   CHECK(run_program({"check", folder, "--baseline", baseline, "-q"}).code == 0);
   CHECK(run_program({"check", folder, "--baseline", baseline, "--update"}).code == 0);
-  CHECK(holds(scratch.content("baseline.json"), "\"tolerances\": {\"ttft\": \"60 ms\"}"));
+  CHECK(holds(scratch.content("baseline.json"),
+              "\"tolerances\": {\"ttft\": \"60 ms\", \"peak_memory_bytes\": \"1 GB\"}"));
   CHECK(holds(scratch.content("baseline.json"), "\"ttft_s.p99\": {\"value\": 0.25}"));
 }
 

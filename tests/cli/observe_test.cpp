@@ -30,7 +30,7 @@ TEST_CASE("observe: a log, a benchmark and power become a scenario, a trace and 
   CHECK(holds(ran.out, "requests: 5"));
   CHECK(holds(ran.out, "1 of 6 requests failed or had no answer"));
   const auto observed = nlohmann::json::parse(scratch.content("seen/observed.json"));
-  CHECK(observed["metrics"]["tpot_s.mean"] == 0.007);
+  CHECK(observed["metrics"]["tpot_s.mean"].get<double>() == approx(0.007));
   CHECK(observed["metrics"]["mean_w"].get<double>() == 411.5);  // one sample in the second that it took
   const auto errors = nlohmann::json::parse(scratch.content("error.json"));
   CHECK(errors["comparisons"][0]["metric"] == "ttft");

@@ -331,20 +331,4 @@ TEST_CASE("stderr stays empty when nothing is to be said") {
   CHECK(holds(run_program({"run", file, "--quiet", "--verbose"}).err, "steps"));
 }
 
-TEST_CASE("--intervals adds 90 % intervals that no number of jobs changes, and changes nothing else") {
-  const Scratch scratch;
-  const std::string file = scratch.file("s.yaml", small_scenario());
-  const Ran one = json_of({"run", file, "--intervals", "-j", "1", "-q"});
-  CHECK(one.code == 0);
-  CHECK(json_of({"run", file, "--intervals", "-j", "3", "-q"}).out == one.out);
-  Json json = Json::parse(one.out);
-  const Json& intervals = json["intervals"];
-  CHECK(intervals["runs"] == 19);
-  CHECK(intervals["ttft_s"]["p99"]["low"] <= intervals["ttft_s"]["p99"]["high"]);
-  CHECK(intervals["mean_w"]["low"] > 0);
-  json.erase("intervals");
-  CHECK(json.dump(2) + '\n' == json_of({"run", file}).out);
-  CHECK(holds(run_program({"run", file, "--intervals", "-q"}).out, "90 % from"));
-}
-
 }  // namespace llmscape::test::run_test

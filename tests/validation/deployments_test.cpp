@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "base/process_pool.hpp"
+#include "sim/validation/server_spread.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 #include "tests/validation/reference_rows.hpp"
 
@@ -58,5 +60,25 @@ TEST_CASE("closed-loop deployments: TPOT within 6 % in the median, TTFT within 1
   for (const RowGroup& level : group_points(points, {"users"})) {
     if (level.points.size() < 10) continue;  // says nothing about rank
     CHECK(*of(compare_points(*table, level.points), "rate").rank >= 0.9);
+  }
+}
+
+// What 'run --intervals' says of servers is fitted to these rows, and tried on each deployment by what the others give.
+TEST_CASE("nine of ten rows lie where the other deployments say that a server's TPOT and TTFT lie") {
+  const auto table = silicon();
+  if (!table) return;
+  const std::vector<std::string> deployment = {"model",         "hardware",      "engine",          "backend_version",
+                                               "prompt_tokens", "output_tokens", "tensor_parallel", "expert_parallel"};
+  const auto rows = row_intervals(*table, rows_to_predict(*table), {}, testing::source_catalogs(), default_jobs());
+  for (const auto& [metric, column] : {std::pair("tpot", "tpot_s.mean"), std::pair("ttft", "ttft_s.mean")}) {
+    CAPTURE(metric);
+    const auto at = static_cast<std::size_t>(
+        std::ranges::find(table->metrics, std::string_view(metric), &TableMetric::name) - table->metrics.begin());
+    const metrics::ServerSpread fitted = server_spread(rows, at), &kept = *metrics::find_column(column)->metric->server;
+    MESSAGE(metric << ": kernels " << *share_inside(rows, at) << ", servers " << held_out_share(rows, at, deployment)
+                   << "; " << fitted.below << " to " << fitted.above);
+    CHECK(held_out_share(rows, at, deployment) >= 0.88);
+    CHECK(kept.below == testing::approx(fitted.below).epsilon(0.03));
+    CHECK(kept.above == testing::approx(fitted.above).epsilon(0.05));
   }
 }

@@ -107,9 +107,9 @@ function slicesOf(data, view, rows) {
 }
 
 // Of one slice: under limits the best in y; without, the knee of the frontier of all groups. Against the best of
-// another group, both read off their frontiers where x is equal: at the limit, where there is one and it is of x, else at
-// the winner; under other limits against the best that meets them. (`llmscape pareto` says the same in its first
-// lines.) `rival` is a row near the value that it was read off at; `values` are those of y.
+// another group, read off its frontier at the limit, where there is one and it is of x, as its points may lie before it by
+// chance; without limits where x is equal; under others against the best that meets them. (`llmscape pareto` says the same in
+// its first lines.) `rival` is a row near the value that it was read off at; `values` are those of y.
 function findWinner(data, view, {x, y, limits, groups, members, drawn}, slice) {
   const inside = new Set(slice.rows);
   const kept = (lists) => lists.map((rows) => rows.filter((row) => inside.has(row)));
@@ -126,14 +126,11 @@ function findWinner(data, view, {x, y, limits, groups, members, drawn}, slice) {
   }
   const bound = ofX ? limits[0].bound : x.values[row];
   const reached = kept(drawn).map((rows) => along(frontierOf(rows), x, y, view, bound));
-  const bestOf = (places) => places.filter((group) => reached[group])
-                                 .reduce((a, b) => a === undefined || better(reached[b], reached[a], view) ? b : a, undefined);
-  const all = reached.map((_, group) => group);
-  if (ofX) row = bestRow(own[bestOf(all)], y.values, view.y.better) ?? row;
-  const group = groups.of[row], other = bestOf(all.filter((one) => one !== group));
-  const mine = ofX ? reached[group] ?? at(y, row) : at(y, row);
-  return other === undefined ? {name: slice.name, row, values: [mine]} :
-                               {name: slice.name, row, rival: reached[other].row, values: [mine, reached[other]], bound};
+  const other = reached.map((_, group) => group)
+                    .filter((group) => group !== groups.of[row] && reached[group])
+                    .reduce((a, b) => a === undefined || better(reached[b], reached[a], view) ? b : a, undefined);
+  return other === undefined ? {name: slice.name, row, values: [at(y, row)]} :
+                               {name: slice.name, row, rival: reached[other].row, values: [at(y, row), reached[other]], bound};
 }
 
 const at = ({values, low, high}, row) => ({value: values[row], low: low[row], high: high[row], row});

@@ -78,7 +78,7 @@ function sentence(data, view, derived, {name, row, rival, values: [own, other], 
   else {
     const overlap = own.low <= other.high && other.low <= own.high, text = ({value}) => valueText(value, y.unit);
     const guessed = assumedText(...assumed.map(percent));
-    const where = bound === undefined ? '' : `, both at ${x.label} ${roundText(bound, x.unit)} on their frontiers`;
+    const where = bound === undefined ? '' : `, read off its frontier at ${x.label} ${roundText(bound, x.unit)}`;
     lead.push(
         ' at ', figure(ratioText(own.value / other.value)), ` the ${y.label} of `, nameOf(data, derived, rival),
         html(

@@ -47,6 +47,18 @@ TEST_CASE("an override replaces the value that its path leads to") {
   CHECK(has(overridden("workload.rate="), "workload: {rate: null}"));
 }
 
+TEST_CASE("an item without a name is called as the preset that it is laid over") {
+  YamlNode root = tree("devices: [{preset: h100, count: 1}, {name: edge, preset: cim, count: 1}]");
+  Diagnostics diagnostics;
+  apply_override(root, "devices[h100].count=4", diagnostics);
+  apply_override(root, "devices[edge].count=5", diagnostics);
+  CHECK(messages(diagnostics) == "");
+  CHECK(root.find("devices")->items[0].find("count")->text == "4");
+  CHECK(root.find("devices")->items[1].find("count")->text == "5");
+  apply_override(root, "devices[cim].count=6", diagnostics);  // that one has a name of its own
+  CHECK(has(messages(diagnostics), "has no item 'cim'"));
+}
+
 TEST_CASE("an override adds keys that mappings lack") {
   CHECK(has(overridden("workload.rte=3"), "workload: {rate: 1 /s, rte: 3}"));
   CHECK(has(overridden("serving.batcher.max_num_seqs=64"), "serving:\n  batcher: {max_num_seqs: 64}"));

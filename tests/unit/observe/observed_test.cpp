@@ -7,6 +7,7 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 using llmscape::testing::approx;
 
@@ -49,6 +50,27 @@ TEST_CASE("figures by hand: three requests and two devices") {
   CHECK(json["courses"]["power_w"][0][1] == 400);
   CHECK(trace_text(observed).find("{\"arrival_s\": 1, \"prompt_tokens\": 100, \"output_tokens\": 21}") !=
         std::string::npos);
+}
+
+TEST_CASE("figures of several files: those of all requests, and of what is only told those of the first") {
+  Observed both;
+  for (const auto& [file, ttft, calls] : {std::tuple("a.json", 0.02, 30), std::tuple("b.json", 0.2, 10)}) {
+    Observed one;
+    one.sources = {file};
+    for (int i = 0; i < calls; ++i) one.requests.push_back({static_cast<double>(i), 100, 41, ttft, ttft + 1});
+    one.numbers = {{"ttft_s.mean", ttft}, {"output_tokens_per_s", 41 * calls / 30.0}, {"itl_s.mean", ttft}};
+    if (calls == 10) one.numbers["itl_s.p90"] = 1;
+    both.add(std::move(one), "vllm-bench");
+  }
+  align_requests(both);
+  const auto all = figures(both);
+  CHECK(all.at("ttft_s.mean") == approx((30 * 0.02 + 10 * 0.2) / 40));
+  CHECK(all.at("output_tokens_per_s") == approx(40 * 41 / 30.02));  // the last one ends 1.02 s after 29 s
+  CHECK(all.at("itl_s.mean") == 0.02);
+  CHECK_FALSE(all.contains("itl_s.p90"));  // of another file than the mean
+  REQUIRE(both.notes.size() == 1);
+  CHECK(both.notes[0] ==
+        "itl_s, output_tokens_per_s, ttft_s as b.json tells them are left out: a file before it tells them too");
 }
 
 TEST_CASE("watts that were drawn at other times than those of the requests are no mean of theirs") {

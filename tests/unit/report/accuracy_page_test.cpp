@@ -43,7 +43,7 @@ TEST_CASE("what a buyer reads: rows, median error, what nine of ten lie within, 
   run.name = kDeployments;
   run.listed = 12;
   run.comparisons = {metric("tpot", 1.1), metric("ttft", 0.7), metric("rate", 1)};
-  run.coverage = {{"tpot", 0.75, 4}};
+  run.coverage = {{"tpot", 0.75, 4, 0.9, {0.96, 1.27}}};
   page.runs.push_back(run);
   const std::string text = accuracy_page(page);
   // The even half has all four large ones, so that its width holds all of the odd half and that of the odd half 16
@@ -53,7 +53,8 @@ TEST_CASE("what a buyer reads: rows, median error, what nine of ten lie within, 
       "| time of a kernel: GEMM | shapes that the fit had not seen, 1 fits to 1 tables | 40 | 4.8 % | 20.0 % | "
       "90.0 % |"));
   CHECK(page_has(text, "| TPOT | servers under load, no constant fitted: " + run.name +
-                           " | 10 | 10.0 % | 10.0 % | 75.0 % of 4 |"));
+                           " | 10 | 10.0 % | 10.0 % | 75.0 % of 4; on servers 90.0 % |"));
+  CHECK(page_has(text, "schedulers did: TPOT from 0.96 times the low to 1.27 times the high end; what is told"));
   CHECK(
       page_has(text, "| TTFT | servers under load, no constant fitted: " + run.name + " | 10 | 30.0 % | 30.0 % | - |"));
   CHECK(

@@ -220,10 +220,26 @@ TEST_CASE("the interval of a lightly loaded run holds the prediction, and is as 
   // Nine tenths of a decode step are products and attention, both known to some 15 %.
   CHECK((tpot->high - tpot->low) / result.latency["tpot_s"]->mean > 0.05);
   CHECK((tpot->high - tpot->low) / result.latency["tpot_s"]->mean < 0.6);
+  // On servers: as much wider as the table of metrics says, for means and medians.
+  REQUIRE(tpot->server);
+  const metrics::ServerSpread& spread = *metrics::find_column("tpot_s.mean")->metric->server;
+  CHECK(tpot->server->first == approx(spread.below * tpot->low));
+  CHECK(tpot->server->second == approx(spread.above * tpot->high));
+  for (const char* without : {"tpot_s.p99", "e2e_s.mean", "output_tokens_per_s"})
+    CHECK_FALSE(std::ranges::find(intervals.metrics, without, &result::Interval::metric)->server);
   // One more child at once, the same numbers.
   const auto again = run::predict_intervals(*scenario, 5, [] {});
   REQUIRE(again.metrics.size() == intervals.metrics.size());
   for (std::size_t i = 0; i < again.metrics.size(); ++i) CHECK(again.metrics[i].high == intervals.metrics[i].high);
+}
+
+TEST_CASE("what servers did is known of GPUs alone") {
+  std::string text = kScenario;
+  text.replace(text.find("h100-sxm"), 8, "cpu-epyc-vm");
+  text.replace(text.find("llama-3.1-8b"), 12, "llama-3.2-1b");
+  const auto intervals = run::predict_intervals(*scenario_of(text), 2, [] {});
+  REQUIRE(!intervals.metrics.empty());
+  CHECK(std::ranges::none_of(intervals.metrics, [](const auto& interval) { return interval.server.has_value(); }));
 }
 
 TEST_CASE("an interruption between two runs of the intervals stops them all") {

@@ -46,6 +46,7 @@ TEST_CASE("what was measured as 0 has no relative error, but counts among the se
   CHECK(*c.error_mean == approx(0.5));
   CHECK(*c.error("mean") == approx(0.25));  // 1.5 against 2
   CHECK(c.worst.size() == 1);
+  CHECK(c.count == 1);  // of pairs with an error
 }
 
 TEST_CASE("nothing compared has no error at all") {

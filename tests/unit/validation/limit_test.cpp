@@ -48,4 +48,5 @@ TEST_CASE("a limit is met up to its value, and not by what was not compared") {
   CHECK_FALSE(judge(limit_of("ttft.mean=99%"), comparisons, courses).met());
   CHECK(judge(limit_of("running.rmse=4"), comparisons, courses).met());
   CHECK_FALSE(judge(limit_of("waiting.rmse=4"), comparisons, courses).met());
+  CHECK_FALSE(judge(limit_of("running.rmse=4"), comparisons, {{"running", 0, 0}}).met());  // no moment was compared
 }
