@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole scenarios in which models take turns on their devices: what of these they share.
+#include <doctest/doctest.h>
+
+#include "tests/support/approx.hpp"
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using llmscape::testing::approx;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace turns_run_test {
+namespace {
+
+constexpr double kIdle = 121, kRent = 4.0 / 3600;  // of an H100: W, and money per second
+
+// Llama 3.1 8B and Qwen2.5 7B on the same H100s; every `apart` seconds a call of the one, and after it one of the
+// other.
+std::string two_models(int devices, double apart, int requests, const std::string& serving,
+                       const std::string& more = "") {
+  return "schema: scenario/1\nmodel: llama-3.1-8b\nmodels: {q: qwen2.5-7b}\n"
+         "hardware: {devices: [{name: gpu, preset: h100-sxm, count: " +
+         std::to_string(devices) + "}]}\nserving: {cold_start: {boot: 1 s}, " + serving +
+         "pools: [{name: p, models: [main, q], max_model_len: 8192}]}\n"
+         "cost: {currency: USD, devices: {gpu: {hourly: 4 /h}}}\nwindow: {rule: whole}\n" +
+         more + "workload: {requests: " + std::to_string(requests) +
+         ", arrivals: {kind: periodic, rate: " + std::to_string(1 / apart) +
+         " /s}, stream: {kind: workflow, input: {kind: fixed, value: 100}, stages: [{name: a, output: {kind: fixed, "
+         "value: 10}}, {name: b, after: [a], model: q, output: {kind: fixed, value: 10}}]}}\n";
+}
+
+double joules_at_rest(const result::RunResult& run) {
+  for (const auto& [component, joules] : run.energy->joules)
+    if (component == "static") return joules;
+  return 0;
+}
+
+// The devices were on for so long, all together.
+void check_on(const result::RunResult& run, double seconds) {
+  CHECK(joules_at_rest(run) == approx(kIdle * seconds));
+  CHECK(run.cost->total == approx(kRent * seconds));
+}
+
+}  // namespace
+
+TEST_CASE("a fault of a replica takes its neighbours along: the device is off for the 4 s that it lasts") {
+  for (const char* replica : {"0", "1"}) {
+    const auto run = run_on_event_queue(*scenario_of(two_models(
+        1, 2, 6, "",
+        std::string("faults: {schedule: [{at: 4.9 s, lasts: 4 s, group: gpu, replica: ") + replica + "}]}\n")));
+    REQUIRE(run.fleet);
+    for (const result::PoolLife& pool : run.fleet->pools) {
+      CHECK(pool.losses == 1);
+      CHECK(pool.replica_s == approx(run.simulated_s - 4));
+    }
+    check_on(run, run.simulated_s - 4);
+  }
+}
+
+TEST_CASE("maintenance takes all models of a device out, which is on until the last of them has left") {
+  const std::string at_1 = "controllers: [{policy: drain, at: 1 s, group: gpu";
+  // The second of them has 20 calls and answers them; the first one has none.
+  const std::string calls =
+      "schema: scenario/1\nmodel: llama-3.1-8b\nmodels: {q: qwen2.5-7b}\nhardware: {devices: [{name: gpu, preset: "
+      "h100-sxm}]}\nserving: {" +
+      at_1 +
+      "}], pools: [{name: p, models: [main, q], max_model_len: 8192}]}\n"
+      "cost: {currency: USD, devices: {gpu: {hourly: 4 /h}}}\nwindow: {rule: whole}\n"
+      "workload: {model: q, arrivals: {kind: burst, programs: 20}, stream: {kind: lengths, prompt: {kind: fixed, "
+      "value: 500}, output: {kind: fixed, value: 200}}}\n";
+  const auto busy = run_on_event_queue(*scenario_of(calls));
+  CHECK(busy.requests.completed == 20);
+  CHECK(busy.simulated_s > 1);
+  check_on(busy, busy.simulated_s);
+  CHECK(busy.fleet->pools[0].replica_s == approx(1));
+  CHECK(busy.fleet->pools[1].replica_s == approx(busy.simulated_s));
+
+  // Of two idle devices the first one goes, for good or for 2 s; nothing is to be counted twice.
+  const auto one_of_two = run_on_event_queue(*scenario_of(two_models(2, 2, 3, at_1 + "}], ")));
+  for (const result::PoolLife& pool : one_of_two.fleet->pools) {
+    CHECK(pool.drains == 1);
+    CHECK(pool.replica_s == approx(one_of_two.simulated_s + 1));
+  }
+  check_on(one_of_two, one_of_two.simulated_s + 1);
+  const auto back = run_on_event_queue(*scenario_of(two_models(1, 2, 3, at_1 + ", lasts: 2 s}], ")));
+  check_on(back, back.simulated_s - 2);
+  // Two replicas are those of one device.
+  const auto two = run_on_event_queue(*scenario_of(two_models(2, 2, 3, at_1 + ", count: 2}], ")));
+  check_on(two, two.simulated_s + 1);
+  check_on(run_on_event_queue(*scenario_of(two_models(2, 2, 3, ""))), 2 * two.simulated_s);
+}
+
+}  // namespace turns_run_test
