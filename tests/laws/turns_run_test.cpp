@@ -91,4 +91,14 @@ TEST_CASE("maintenance takes all models of a device out, which is on until the l
   check_on(run_on_event_queue(*scenario_of(two_models(2, 2, 3, ""))), 2 * two.simulated_s);
 }
 
+TEST_CASE("the cold start of a model that runs first after a fault is its load, and the only one") {
+  const auto run = run_on_event_queue(
+      *scenario_of(two_models(1, 2, 3, "", "faults: {schedule: [{at: 4.9 s, lasts: 1 s, group: gpu, device: 0}]}\n")));
+  const auto before = run_on_event_queue(*scenario_of(two_models(1, 2, 3, "")));
+  CHECK(before.turns->loads == 5);  // all but the first call's
+  CHECK(run.turns->loads == 4);
+  // A call comes at 6 s, and the start ends a load after 5.9 + 1; others wait for a load alone.
+  CHECK(run.latency["ttft_s"]->max - before.latency["ttft_s"]->max == approx(0.9));
+}
+
 }  // namespace turns_run_test
