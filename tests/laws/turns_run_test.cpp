@@ -101,4 +101,23 @@ TEST_CASE("the cold start of a model that runs first after a fault is its load, 
   CHECK(run.latency["ttft_s"]->max - before.latency["ttft_s"]->max == approx(0.9));
 }
 
+// Rank 64 on all projections. Llama: 32 layers x 64 x ((4096 + 4096) x 2 + (4096 + 1024) x 2 + (4096 + 14336) x 3)
+// parameters of 2 bytes are 335.5 MB; Qwen: 28 x 64 x ((3584 + 3584) x 2 + (3584 + 512) x 2 + (3584 + 18944) x 3) x 2.
+TEST_CASE("a model's adapter leaves with its weights, and is loaded again whenever these are") {
+  const double llama = 32.0 * 64 * (8192 * 2 + 5120 * 2 + 18'432 * 3) * 2 / 1e9,
+               qwen = 28.0 * 64 * (7168 * 2 + 4096 * 2 + 22'528 * 3) * 2 / 1e9;
+  const std::string lora =
+      "lora: {rank: 64, targets: [q, k, v, o, mlp], adapters: 1, popularity: 0, resident: 1, load_bandwidth: 1 GB/s}, ";
+  const auto run = run_on_event_queue(*scenario_of(two_models(1, 4, 4, lora)));
+  REQUIRE(run.adapters);
+  CHECK(run.turns->loads == 7);
+  CHECK(run.adapters->loads == 8);
+  CHECK(run.adapters->load_s == approx(4 * llama + 4 * qwen));
+  // A model that stays keeps it.
+  const auto both =
+      run_on_event_queue(*scenario_of(two_models(1, 4, 4, lora), {"serving.pools[0].take_turns.resident=2"}));
+  CHECK(both.turns->loads == 0);
+  CHECK(both.adapters->loads == 2);
+}
+
 }  // namespace turns_run_test

@@ -149,6 +149,30 @@ TEST_CASE("when all models are lost, who runs first after that has its weights f
   CHECK(std::max(last(waiting, 0), last(waiting, 1)) == approx(2 + 21 * kStep + kSwitch));
 }
 
+TEST_CASE("adapters leave with their model's weights; one that is in use comes back before the next step") {
+  constexpr double kAdapter = 0.1;
+  const auto with_adapter = [](double least_hold) {
+    SystemConfig config = sharing(2, least_hold);
+    config.adapters = {std::make_shared<serving::AdapterLaw>(1, 0, RandomStreams(1)), 1, Seconds(kAdapter)};
+    return config;
+  };
+  System idle(with_adapter(1e9), policy(), serving::LeastTokens(), seconds);
+  idle.run({of_model(0, 1, 1), of_model(0, 2, 1), of_model(1, 3, 1), of_model(0, 4, 1)});
+  CHECK(first(idle, 0) == approx(1 + kAdapter + kStep));
+  CHECK(first(idle, 1) == approx(2 + kStep));
+  CHECK(first(idle, 2) == approx(3 + kSwitch + kAdapter + kStep));
+  CHECK(first(idle, 3) == approx(4 + kSwitch + kAdapter + kStep));
+  CHECK(idle.replica(0).state().running.adapters().loads() == 2);
+
+  // 5 steps of 0 in 0.15 s, a switch, 3 steps of 1, a switch, 5 steps of 0: three loads of an adapter.
+  System held(with_adapter(0.145), policy(), serving::LeastTokens(), seconds);
+  held.run({of_model(0, 0, 10), of_model(1, 0.001, 3)});
+  CHECK(last(held, 1) == approx(8 * kStep + kSwitch + 2 * kAdapter));
+  CHECK(last(held, 0) == approx(13 * kStep + 2 * kSwitch + 3 * kAdapter));
+  CHECK(held.replica(0).state().running.adapters().loads() == 2);
+  CHECK(held.replica(0).totals().adapter_loading.si() == approx(2 * kAdapter));
+}
+
 TEST_CASE("whatever comes, turns lose no call, no two models run at once, and lookahead changes nothing") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed);
@@ -168,6 +192,8 @@ TEST_CASE("whatever comes, turns lose no call, no two models run at once, and lo
     for (const bool ahead : {true, false}) {
       SystemConfig config = sharing(models, least_hold, resident);
       config.lookahead = ahead ? 64 : 0;
+      if (seed % 2 == 0)
+        config.adapters = {std::make_shared<serving::AdapterLaw>(3, 0, RandomStreams(seed)), 2, Seconds(0.03)};
       System system(config, policy(async), serving::LeastTokens(), seconds);
       system.run(programs);
       answers[ahead] = system.answers;

@@ -83,6 +83,7 @@ void DeviceTurns::pass_on(Seconds now) {
   } else if (resident_.size() >= resident_limit_) {  // else it has made a cold start into an empty memory
     since_ += tenants_[*holder_].load;
     ++tenants_[*holder_].loads;
+    tenants_[resident_.back()].replica->unload();
     resident_.pop_back();
   }
   resident_.push_front(*holder_);
