@@ -14,6 +14,8 @@ namespace turns_run_test {
 namespace {
 
 constexpr double kIdle = 121, kRent = 4.0 / 3600;  // of an H100: W, and money per second
+// Bytes of a token's entries in all layers: 2 x 8 heads x 128 x 2 bytes x 32, and 2 x 4 x 128 x 2 x 28.
+constexpr double kTokenOfLlama = 131'072, kTokenOfQwen = 57'344;
 
 // Llama 3.1 8B and Qwen2.5 7B on the same H100s; every `apart` seconds a call of the one, and after it one of the
 // other.
@@ -118,6 +120,20 @@ TEST_CASE("a model's adapter leaves with its weights, and is loaded again whenev
       run_on_event_queue(*scenario_of(two_models(1, 4, 4, lora), {"serving.pools[0].take_turns.resident=2"}));
   CHECK(both.turns->loads == 0);
   CHECK(both.adapters->loads == 2);
+}
+
+TEST_CASE("heads that draft take memory where their model is resident, once, and not from each model's share") {
+  const auto blocks = [](const std::string& speculation, const std::string& resident) {
+    return static_cast<double>(run_on_event_queue(*scenario_of(two_models(1, 4, 1, speculation),
+                                                               {"serving.pools[0].take_turns.resident=" + resident}))
+                                   .kv.blocks);
+  };
+  const std::string heads = "speculation: {tokens: 3, acceptance: 0.5, draft: {share: 0.25}}, ";
+  const double llama = 16.0605e9, qwen = 15.2312e9;  // bytes of weights
+  const double of_a_byte = 1 / (2 * 16 * kTokenOfLlama) + 1 / (2 * 16 * kTokenOfQwen);
+  CHECK(blocks("", "1") - blocks(heads, "1") == approx(0.25 * llama * of_a_byte).epsilon(0.001));
+  CHECK(blocks("", "2") - blocks(heads, "2") == approx(0.25 * (llama + qwen) * of_a_byte).epsilon(0.001));
+  CHECK(blocks("speculation: {tokens: 0, acceptance: 0.5, draft: {share: 0.25}}, ", "1") == blocks("", "1"));
 }
 
 }  // namespace turns_run_test
