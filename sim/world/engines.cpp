@@ -193,7 +193,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
                     first, devices, both || config.role == serving::Role::prefill,
                     both || config.role == serving::Role::decode});
   const serving::KvSite site{
-      model, size.block_tokens, size.block_bytes, size.kv, config.batcher->prefix_caching(), [&] {
+      model, size.block_tokens, size.block_bytes, size.kv, config.batcher->prefix_caching(), config.tenants(), [&] {
         return tiers_.below(config, seats_.back(), size);
       }};
   for (const serving::KvPlace* place : config.places()) place->build(site, replica.below);

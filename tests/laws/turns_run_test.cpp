@@ -136,4 +136,15 @@ TEST_CASE("heads that draft take memory where their model is resident, once, and
   CHECK(blocks("speculation: {tokens: 0, acceptance: 0.5, draft: {share: 0.25}}, ", "1") == blocks("", "1"));
 }
 
+TEST_CASE("models divide the memory of their host: 5 GB each are 2,384 and 5,449 blocks of 16 tokens") {
+  const auto run = [](const std::string& host) { return run_on_event_queue(*scenario_of(two_models(1, 4, 1, host))); };
+  const std::string memory = "capacity: 10 GB, read: 10 GB/s, write: 5 GB/s, latency: 10 us";
+  const std::string uncached = "batcher: {policy: vllm_v1, enable_prefix_caching: false}, ";
+  const auto with = run(uncached + "kv_host: {name: h, " + memory + "}, ");
+  CHECK(with.kv.blocks - run(uncached).kv.blocks == 2384 + 5449);
+  const auto tiers = run("kv_tiers: [{name: t, " + memory + ", shared_by: replica}], ");
+  REQUIRE(tiers.kv_tiers.size() == 1);
+  CHECK(tiers.kv_tiers[0].capacity_bytes == approx(16 * (2384 * kTokenOfLlama + 5449 * kTokenOfQwen)));
+}
+
 }  // namespace turns_run_test
