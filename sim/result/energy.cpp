@@ -12,7 +12,7 @@
 namespace llmscape::result {
 namespace {
 
-// What the devices of a replica draw whether they work or not; models that take turns are switched on together.
+// What the devices of a replica draw whether they work or not; those of several are counted at the first.
 Watts standing_power(const Parts& parts, std::size_t replica) {
   return parts.devices[replica]->idle_power() * static_cast<double>(parts.devices_counted[replica]);
 }
@@ -24,7 +24,7 @@ metrics::EnergyLedger ledger_of(const Parts& parts, const serving::Gateway& gate
     const auto& energy = portion.replicas[r].energy;
     for (std::size_t component = 0; component < energy.size(); ++component)
       ledger.spend(group, component, energy[component]);
-    ledger.spend(group, metrics::kStatic, standing_power(parts, r) * portion.provisioned(gateway, r));
+    ledger.spend(group, metrics::kStatic, standing_power(parts, r) * portion.devices_on(parts, gateway, r));
   }
   if (const auto& hosts = parts.retrieval) {
     ledger.spend(name_of_hosts(*hosts), metrics::kRetrieval, joules_of_searching(*hosts, portion.searching));
@@ -41,7 +41,7 @@ std::vector<std::pair<std::string, Joules>> assumed_joules(const Parts& parts, c
     const hardware::EnergyTags tags = parts.devices[r]->energy_tags();
     if (tags.dynamic == Tag::assumed)
       for (const Joules component : portion.replicas[r].energy) work += component;
-    if (tags.idle == Tag::assumed) idle += standing_power(parts, r) * portion.provisioned(gateway, r);
+    if (tags.idle == Tag::assumed) idle += standing_power(parts, r) * portion.devices_on(parts, gateway, r);
   }
   if (const auto& hosts = parts.retrieval) retrieval = retrieval_joules(*hosts, portion.searching, portion.length());
   return {{"work", work}, {"idle", idle}, {"retrieval", retrieval}};
@@ -73,7 +73,7 @@ std::vector<std::pair<std::string, double>> by_component(const metrics::EnergyLe
 // What the devices of a replica draw whether they work or not, over the time in which they were switched on.
 void add_standing(const Parts& parts, const serving::Gateway& gateway, std::size_t replica, Seconds end,
                   metrics::PowerSeries& power) {
-  for (const auto& span : gateway.fleet().provisioned(replica).spans(end))
+  for (const auto& span : devices_on(parts, gateway, replica, end))
     power.add(span.from, span.to, standing_power(parts, replica) * (span.to - span.from));
 }
 

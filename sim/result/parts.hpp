@@ -24,8 +24,9 @@ struct Parts {
   std::vector<std::size_t> pools;                  // of the scenario's, where the replica stood at first
   std::vector<const serving::DeviceTurns*> turns;  // nullptr where the replica has its devices alone
   std::vector<std::int64_t> devices_of_replica;
-  std::vector<std::int64_t> devices_counted;  // the same, but 0 where one before it has the same ones
-  const Values* gap_values = nullptr;         // those of all replicas
+  std::vector<std::int64_t> devices_counted;      // the same, but 0 where one before it has the same ones
+  std::vector<std::vector<std::size_t>> tenants;  // replicas that take turns on its devices; none: it has them alone
+  const Values* gap_values = nullptr;             // those of all replicas
   const std::map<std::string, metrics::PowerSeries>* power = nullptr;  // by group of devices; dynamic
 };
 

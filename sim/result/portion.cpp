@@ -9,6 +9,22 @@ Seconds Portion::provisioned(const serving::Gateway& gateway, std::size_t replic
   return gateway.fleet().provisioned(replica).time(to) - gateway.fleet().provisioned(replica).time(from);
 }
 
+Seconds Portion::devices_on(const Parts& parts, const serving::Gateway& gateway, std::size_t replica) const {
+  return length_of(result::devices_on(parts, gateway, replica, to)) -
+         length_of(result::devices_on(parts, gateway, replica, from));
+}
+
+std::vector<serving::Provisioned::Span> devices_on(const Parts& parts, const serving::Gateway& gateway,
+                                                   std::size_t replica, Seconds end) {
+  if (parts.tenants[replica].empty()) return gateway.fleet().provisioned(replica).spans(end);
+  std::vector<serving::Provisioned::Span> all;
+  for (const std::size_t tenant : parts.tenants[replica]) {
+    const auto own = gateway.fleet().provisioned(tenant).spans(end);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return united(std::move(all));
+}
+
 Portion whole_run(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
   Portion whole{Seconds(), end, {}, {}};
   for (const serving::Replica* replica : parts.replicas) {

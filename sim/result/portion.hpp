@@ -25,9 +25,15 @@ struct Portion {
   std::vector<serving::StepUse> replicas;
   Seconds searching;
   [[nodiscard]] Seconds length() const { return to - from; }
-  // The time in it that a replica was switched on.
+  // The time in it that a replica was switched on, and that its devices were: those of models that take turns are while
+  // any of the replicas is.
   [[nodiscard]] Seconds provisioned(const serving::Gateway& gateway, std::size_t replica) const;
+  [[nodiscard]] Seconds devices_on(const Parts& parts, const serving::Gateway& gateway, std::size_t replica) const;
 };
+
+// When the devices of a replica were switched on, until `end`.
+std::vector<serving::Provisioned::Span> devices_on(const Parts& parts, const serving::Gateway& gateway,
+                                                   std::size_t replica, Seconds end);
 
 // The whole run, and the part between two edges; absent ones are its start and its end.
 Portion whole_run(const Parts& parts, const serving::Gateway& gateway, Seconds end);

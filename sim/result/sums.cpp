@@ -166,7 +166,7 @@ std::vector<GroupTime> group_times(const Parts& parts, const serving::Gateway& g
     time.group = parts.devices[r]->name;
     time.devices += parts.devices_counted[r];
     time.owned += portion.length() * devices;
-    time.provisioned += portion.provisioned(gateway, r) * devices;
+    time.provisioned += portion.devices_on(parts, gateway, r) * devices;
   }
   std::vector<GroupTime> all;
   for (auto& [group, time] : times) all.push_back(std::move(time));

@@ -20,7 +20,7 @@ std::map<std::string, DeviceTime> device_times(const Parts& parts, const serving
     DeviceTime& time = times[parts.devices[r]->name];
     const serving::StepUse& use = portion.replicas[r];
     const auto devices = static_cast<double>(parts.devices_of_replica[r]);
-    time.provisioned += portion.provisioned(gateway, r) * static_cast<double>(parts.devices_counted[r]);
+    time.provisioned += portion.devices_on(parts, gateway, r) * static_cast<double>(parts.devices_counted[r]);
     time.busy += use.busy * devices;
     time.rounding += portion.to * (devices * static_cast<double>(parts.replicas[r]->totals().steps) * 0x1p-52);
     for (std::size_t i = 0; i < time.by_resource.size(); ++i) time.by_resource[i] += use.busy_by_resource[i] * devices;

@@ -28,12 +28,12 @@ std::vector<PoolConfig> tenants_of(const PoolConfig& pool) {
   return tenants;
 }
 
-// Of the models that may be resident at once, the largest, each with its own adapters.
+// Of the models that may be resident at once, the largest, each with its own adapters and what makes its drafts.
 Bytes resident_models(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
   std::vector<Bytes> models;
   for (const PoolConfig& tenant : tenants_of(pool))
     models.push_back(device.memory_need(scenario.model_of(tenant), tenant.plan(), 1, 1).weights +
-                     resident_adapters(scenario, tenant));
+                     resident_adapters(scenario, tenant) + draft_weights_beside_kv(scenario, tenant, device));
   std::ranges::sort(models, std::greater());
   const auto resident = std::min(models.size(), static_cast<std::size_t>(pool.take_turns.resident));
   return std::accumulate(models.begin(), models.begin() + static_cast<std::ptrdiff_t>(resident), Bytes());
@@ -76,8 +76,9 @@ std::int64_t kv_tokens(const Scenario& scenario, const PoolConfig& pool, const h
   if (pool.models.empty()) return beside_draft(alone.tokens, scenario, pool, device);
   const Bytes left = static_cast<double>(alone.tokens) * alone.need.kv_per_token + alone.need.weights + alone.adapters -
                      resident_models(scenario, pool, device);
-  const double share = left / alone.need.kv_per_token / static_cast<double>(pool.models.size());
-  return beside_draft(std::max<std::int64_t>(0, static_cast<std::int64_t>(share)), scenario, pool, device);
+  const auto models = static_cast<double>(pool.models.size());
+  if (draft_memory(scenario, pool, device)) return tokens_with_drafts(left / models, scenario, pool, device);
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(left / alone.need.kv_per_token / models));
 }
 
 std::optional<BytesPerSecond> load_bandwidth(const PoolConfig& pool, const hardware::Device& device) {

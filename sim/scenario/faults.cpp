@@ -115,7 +115,8 @@ std::vector<std::size_t> replicas_hit(const Scenario& scenario, const FaultConfi
   }
   const std::vector<std::size_t> of_group =
       replicas_on(scenario, *fault.group, 0, group_named(scenario, *fault.group)->count);
-  return {of_group[static_cast<std::size_t>(*fault.replica)]};
+  const auto& hit = scenario.fleet.replicas[of_group[static_cast<std::size_t>(*fault.replica)]];
+  return replicas_on(scenario, hit.group, hit.first_device, hit.first_device + hit.devices);
 }
 
 void check_faults(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {

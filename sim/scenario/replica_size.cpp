@@ -68,7 +68,8 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   size.entry_share = kv.entry_share;
   size.block_bytes = Bytes(kv_bytes_per_token(model, device) * static_cast<double>(size.block_tokens));
   size.kv.devices = engine.kv_blocks.value_or(kv.tokens / size.block_tokens) / engine.pipeline_batches;
-  for (const serving::KvPlace* place : engine.places()) size.kv = place->pool(size.kv, size.block_bytes);
+  for (const serving::KvPlace* place : engine.places())
+    size.kv = place->pool(size.kv, size.block_bytes, engine.tenants());
   const std::int64_t held = size.kv.all() * size.block_tokens;
   if (held < size.max_model_len) {
     size.warning = "'" + device.name + (size.kv.below > 0 ? "' with its host holds " : "' holds ") +

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -139,6 +140,9 @@ struct PoolConfig : EngineConfig {
   // each, and this list where they share their devices.
   std::vector<std::string> models;
   TakeTurnsConfig take_turns;
+
+  // Models on each of its devices.
+  [[nodiscard]] std::int64_t tenants() const { return std::max<std::int64_t>(1, std::ssize(models)); }
 };
 
 struct ServingConfig : EngineConfig {

@@ -183,16 +183,25 @@ std::optional<models::MemoryNeed> draft_memory(const Scenario& scenario, const P
   return device.memory_need(*draft, pool.plan(), 1, 1);
 }
 
+Bytes draft_weights_beside_kv(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
+  if (device.weight_memory()) return Bytes();
+  return draft_memory(scenario, pool, device).value_or(models::MemoryNeed()).weights;
+}
+
+std::int64_t tokens_with_drafts(Bytes left, const Scenario& scenario, const PoolConfig& pool,
+                                const hardware::Device& device) {
+  const models::MemoryNeed own = device.memory_need(scenario.model_of(pool), pool.plan(), 1, 1);
+  const models::MemoryNeed draft = draft_memory(scenario, pool, device).value_or(models::MemoryNeed());
+  if (const auto apart = device.weight_memory(); apart && own.weights + draft.weights > *apart) return 0;
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(left / (own.kv_per_token + draft.kv_per_token)));
+}
+
 std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool,
                           const hardware::Device& device) {
-  const std::optional<models::MemoryNeed> need = draft_memory(scenario, pool, device);
-  if (!need) return tokens;
+  if (!draft_memory(scenario, pool, device)) return tokens;
   const models::MemoryNeed own = device.memory_need(scenario.model_of(pool), pool.plan(), 1, 1);
-  Bytes all = static_cast<double>(tokens) * own.kv_per_token;
-  if (const auto apart = device.weight_memory(); !apart) all -= need->weights;
-  else if (own.weights + need->weights > *apart) return 0;
-  const double left = all / (own.kv_per_token + need->kv_per_token);
-  return std::max<std::int64_t>(0, static_cast<std::int64_t>(left));
+  const Bytes all = static_cast<double>(tokens) * own.kv_per_token;
+  return tokens_with_drafts(all - draft_weights_beside_kv(scenario, pool, device), scenario, pool, device);
 }
 
 }  // namespace llmscape::scenario

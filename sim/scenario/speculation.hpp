@@ -50,6 +50,12 @@ std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineM
 // there are none.
 std::optional<models::MemoryNeed> draft_memory(const Scenario& scenario, const PoolConfig& pool,
                                                const hardware::Device& device);
+// Of these weights, what lies in the memory that KV entries take.
+Bytes draft_weights_beside_kv(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
+// KV tokens of the pool's model that `left` bytes of each device's memory hold, with the entries of a draft model for
+// each. 0: a memory of weights alone does not hold those of both.
+std::int64_t tokens_with_drafts(Bytes left, const Scenario& scenario, const PoolConfig& pool,
+                                const hardware::Device& device);
 // KV tokens that are left of `tokens` of the pool's model when what makes drafts is kept in the same memory.
 std::int64_t beside_draft(std::int64_t tokens, const Scenario& scenario, const PoolConfig& pool,
                           const hardware::Device& device);

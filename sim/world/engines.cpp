@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <stdexcept>
 
@@ -192,7 +193,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
                     first, devices, both || config.role == serving::Role::prefill,
                     both || config.role == serving::Role::decode});
   const serving::KvSite site{
-      model, size.block_tokens, size.block_bytes, size.kv, config.batcher->prefix_caching(), [&] {
+      model, size.block_tokens, size.block_bytes, size.kv, config.batcher->prefix_caching(), config.tenants(), [&] {
         return tiers_.below(config, seats_.back(), size);
       }};
   for (const serving::KvPlace* place : config.places()) place->build(site, replica.below);
@@ -298,6 +299,9 @@ void Engines::fill(Ended& parts) const {
   parts.warnings.insert(parts.warnings.end(), warnings_.begin(), warnings_.end());
   const auto unread = overrides_.warnings();
   parts.warnings.insert(parts.warnings.end(), unread.begin(), unread.end());
+  std::map<const serving::DeviceTurns*, std::vector<std::size_t>> tenants;
+  for (std::size_t i = 0; i < replicas_.size(); ++i)
+    if (built_[i].turns) tenants[built_[i].turns].push_back(i);
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
     parts.replicas.push_back(&replicas_[i]);
     parts.devices.push_back(built_[i].device);
@@ -307,7 +311,8 @@ void Engines::fill(Ended& parts) const {
     parts.devices_of_replica.push_back(seats_[i].devices);
     parts.devices_counted.push_back(counted ? seats_[i].devices : 0);
     parts.pools.push_back(built_[i].pool);
-    parts.turns.push_back(built_[i].turns);
+    parts.turns.push_back(turns);
+    parts.tenants.push_back(turns ? tenants[turns] : std::vector<std::size_t>());
   }
 }
 

@@ -19,6 +19,12 @@ std::string sharers(const hardware::MemoryTier& tier, const Seat& seat) {
   return fmt::format("node {} of {}", node_of(seat), seat.group);
 }
 
+// Of each of its memories, what the replica may use: models that take turns divide the replica's own.
+Bytes capacity(const hardware::MemoryTier& tier, const scenario::PoolConfig& pool) {
+  if (tier.shared_by != hardware::MemoryTier::Sharing::replica) return *tier.capacity;
+  return *tier.capacity / static_cast<double>(pool.tenants());
+}
+
 // How many memories of this description the replica has together: each of its nodes has one.
 std::int64_t memories(const hardware::MemoryTier& tier, const Seat& seat) {
   if (tier.shared_by != hardware::MemoryTier::Sharing::node) return 1;
@@ -37,7 +43,7 @@ std::vector<std::shared_ptr<serving::KvTier>> Tiers::below(const scenario::PoolC
   std::string identity = fmt::format("model {}, blocks of {}", scenario_.model_index(pool), size.block_tokens);
   for (const hardware::MemoryTier& tier : pool.kv_tiers | std::views::reverse) {
     const std::int64_t count = memories(tier, seat);
-    const std::int64_t blocks = count * static_cast<std::int64_t>(*tier.capacity / block_bytes);
+    const std::int64_t blocks = count * static_cast<std::int64_t>(capacity(tier, pool) / block_bytes);
     if (blocks == 0) continue;
     identity += fmt::format("; {} of {}: {} {} {} {}", tier.name, sharers(tier, seat), (*tier.capacity).si(),
                             (*tier.read).si(), (*tier.write).si(), (*tier.latency).si());

@@ -112,6 +112,67 @@ TEST_CASE("models that are resident run at once; of three, the one that ran long
   CHECK(first(system, 4) == approx(5 + kSwitch + kStep));
 }
 
+TEST_CASE("when all models are lost, who runs first after that has its weights from its own start") {
+  const auto lose = [](serving::Fleet& fleet, Seconds now) {
+    for (const std::size_t replica : {0, 1}) fleet.lose(replica, false, now);
+  };
+  const auto repair = [](serving::Fleet& fleet, Seconds now) {
+    for (const std::size_t replica : {0, 1}) fleet.repair(replica, Seconds(1), now);
+  };
+  const auto faulty = [&](double at, double lasts) {
+    SystemConfig config = sharing(2, 1e9);
+    config.controller = [=] {
+      return std::make_unique<testing::Script>(std::vector<testing::Script::Act>{{at, lose}, {at + lasts, repair}});
+    };
+    return config;
+  };
+  SystemConfig config = faulty(2, 1);  // serve again at 4
+  System idle(config, policy(), serving::LeastTokens(), seconds);
+  idle.run({of_model(1, 1, 1), of_model(0, 3.5, 1), of_model(1, 5, 1)});
+  CHECK(first(idle, 1) == approx(4 + kStep));
+  CHECK(first(idle, 2) == approx(5 + kSwitch + kStep));
+  CHECK(config.turns->loads(idle.replica(0)) == 0);
+  CHECK(config.turns->loads(idle.replica(1)) == 2);
+
+  config = faulty(1.1, 0.9);  // 0.1 s into a load; serve again at 3
+  System loading(config, policy(), serving::LeastTokens(), seconds);
+  loading.run({of_model(1, 1, 1), of_model(0, 4, 1)});
+  CHECK(first(loading, 0) == approx(3 + kStep));
+  CHECK(first(loading, 1) == approx(4 + kSwitch + kStep));
+  CHECK(config.turns->loads(loading.replica(1)) == 1);
+  CHECK(config.turns->loading(loading.replica(1)).si() == approx(0.1));
+
+  config = faulty(0.1, 0.9);  // one runs and the other one waits: its turn comes as it is lost; serve again at 2
+  System waiting(config, policy(), serving::LeastTokens(), seconds);
+  waiting.run({of_model(0, 0, 20), of_model(1, 0.05, 1)});
+  CHECK(config.turns->loads(waiting.replica(0)) + config.turns->loads(waiting.replica(1)) == 1);
+  CHECK(std::max(last(waiting, 0), last(waiting, 1)) == approx(2 + 21 * kStep + kSwitch));
+}
+
+TEST_CASE("adapters leave with their model's weights; one that is in use comes back before the next step") {
+  constexpr double kAdapter = 0.1;
+  const auto with_adapter = [](double least_hold) {
+    SystemConfig config = sharing(2, least_hold);
+    config.adapters = {std::make_shared<serving::AdapterLaw>(1, 0, RandomStreams(1)), 1, Seconds(kAdapter)};
+    return config;
+  };
+  System idle(with_adapter(1e9), policy(), serving::LeastTokens(), seconds);
+  idle.run({of_model(0, 1, 1), of_model(0, 2, 1), of_model(1, 3, 1), of_model(0, 4, 1)});
+  CHECK(first(idle, 0) == approx(1 + kAdapter + kStep));
+  CHECK(first(idle, 1) == approx(2 + kStep));
+  CHECK(first(idle, 2) == approx(3 + kSwitch + kAdapter + kStep));
+  CHECK(first(idle, 3) == approx(4 + kSwitch + kAdapter + kStep));
+  CHECK(idle.replica(0).state().running.adapters().loads() == 2);
+
+  // 5 steps of 0 in 0.15 s, a switch, 3 steps of 1, a switch, 5 steps of 0: three loads of an adapter.
+  System held(with_adapter(0.145), policy(), serving::LeastTokens(), seconds);
+  held.run({of_model(0, 0, 10), of_model(1, 0.001, 3)});
+  CHECK(last(held, 1) == approx(8 * kStep + kSwitch + 2 * kAdapter));
+  CHECK(last(held, 0) == approx(13 * kStep + 2 * kSwitch + 3 * kAdapter));
+  CHECK(held.replica(0).state().running.adapters().loads() == 2);
+  CHECK(held.replica(0).totals().adapter_loading.si() == approx(2 * kAdapter));
+}
+
 TEST_CASE("whatever comes, turns lose no call, no two models run at once, and lookahead changes nothing") {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     CAPTURE(seed);
@@ -131,6 +192,8 @@ TEST_CASE("whatever comes, turns lose no call, no two models run at once, and lo
     for (const bool ahead : {true, false}) {
       SystemConfig config = sharing(models, least_hold, resident);
       config.lookahead = ahead ? 64 : 0;
+      if (seed % 2 == 0)
+        config.adapters = {std::make_shared<serving::AdapterLaw>(3, 0, RandomStreams(seed)), 2, Seconds(0.03)};
       System system(config, policy(async), serving::LeastTokens(), seconds);
       system.run(programs);
       answers[ahead] = system.answers;

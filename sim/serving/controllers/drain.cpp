@@ -2,6 +2,7 @@
 #include "sim/serving/controllers/drain.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace llmscape::serving {
 namespace {
@@ -22,12 +23,37 @@ class Maintenance : public Controller {
   }
 
  private:
+  // Those that stand on the same devices, as models that take turns do: it is the devices that are out.
+  struct Together {
+    std::vector<std::size_t> replicas;
+    std::int64_t serving = 0, outstanding = 0;
+  };
+
+  std::vector<Together> all_of_group(const Fleet& fleet) const {
+    std::map<std::int64_t, Together> by_first_device;
+    for (std::size_t replica = 0; replica < fleet.replicas(); ++replica) {
+      if (plan_.replicas[replica].group != policy_.group) continue;
+      const Availability availability = fleet.availability(replica);
+      if (availability == Availability::lost) continue;
+      Together& together = by_first_device[plan_.replicas[replica].first_device];
+      together.replicas.push_back(replica);
+      if (availability == Availability::serving) ++together.serving;
+      together.outstanding += fleet.outstanding(replica);
+    }
+    std::vector<Together> all;
+    for (auto& [first, together] : by_first_device)
+      if (together.serving > 0) all.push_back(std::move(together));
+    return all;
+  }
   void take(Fleet& fleet, Seconds now) {
-    for (std::size_t replica = 0; replica < fleet.replicas(); ++replica)
-      if (plan_.replicas[replica].group == policy_.group && fleet.availability(replica) == Availability::serving)
-        out_.push_back(replica);
-    std::ranges::stable_sort(out_, {}, [&](std::size_t replica) { return fleet.outstanding(replica); });
-    out_.resize(std::min(out_.size(), static_cast<std::size_t>(policy_.count)));
+    std::vector<Together> all = all_of_group(fleet);
+    std::ranges::stable_sort(all, {}, &Together::outstanding);
+    std::int64_t left = policy_.count;
+    for (const Together& together : all) {
+      if (left <= 0) break;
+      left -= together.serving;
+      out_.insert(out_.end(), together.replicas.begin(), together.replicas.end());
+    }
     for (const std::size_t replica : out_) fleet.cordon(replica, !policy_.lasts, now);
   }
 

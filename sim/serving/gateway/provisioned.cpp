@@ -18,9 +18,21 @@ std::vector<Provisioned::Span> Provisioned::spans(Seconds end) const {
   return until;
 }
 
-Seconds Provisioned::time(Seconds end) const {
+std::vector<Provisioned::Span> united(std::vector<Provisioned::Span> spans) {
+  std::ranges::stable_sort(spans, {}, &Provisioned::Span::from);
+  std::vector<Provisioned::Span> all;
+  for (const Provisioned::Span& span : spans) {
+    if (all.empty() || span.from > all.back().to) all.push_back(span);
+    else all.back().to = std::max(all.back().to, span.to);
+  }
+  return all;
+}
+
+Seconds Provisioned::time(Seconds end) const { return length_of(spans(end)); }
+
+Seconds length_of(const std::vector<Provisioned::Span>& spans) {
   Seconds sum;
-  for (const Span& span : spans(end)) sum += span.to - span.from;
+  for (const Provisioned::Span& span : spans) sum += span.to - span.from;
   return sum;
 }
 

@@ -26,4 +26,8 @@ class Provisioned {
   std::vector<Span> spans_;  // the last one without an end while the replica is on
 };
 
+// When any of several was on, in order of time.
+std::vector<Provisioned::Span> united(std::vector<Provisioned::Span> spans);
+Seconds length_of(const std::vector<Provisioned::Span>& spans);
+
 }  // namespace llmscape::serving

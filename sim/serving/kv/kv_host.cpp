@@ -105,9 +105,9 @@ std::vector<KvPlace::Problem> KvHostPlace::problems(const KvLocation&) const {
   return {{"the memory of 'kv_host' is that of one replica", "shared_by: replica"}};
 }
 
-KvPoolBlocks KvHostPlace::pool(const KvPoolBlocks& without, Bytes block) const {
+KvPoolBlocks KvHostPlace::pool(const KvPoolBlocks& without, Bytes block, std::int64_t tenants) const {
   KvPoolBlocks with = without;
-  with.below = static_cast<std::int64_t>(*kv_host->capacity / block);
+  with.below = static_cast<std::int64_t>(*kv_host->capacity / static_cast<double>(tenants) / block);
   if (kv_host->keeps == KvHostMemory::Keeps::all && with.below > 0) with.devices = 0;
   return with;
 }

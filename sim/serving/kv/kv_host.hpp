@@ -74,7 +74,7 @@ struct KvHostPlace : KvPlace {
   [[nodiscard]] bool configured() const override { return kv_host.has_value(); }
   [[nodiscard]] KvPart part() const override;
   [[nodiscard]] std::vector<Problem> problems(const KvLocation&) const override;
-  [[nodiscard]] KvPoolBlocks pool(const KvPoolBlocks& without, Bytes block) const override;
+  [[nodiscard]] KvPoolBlocks pool(const KvPoolBlocks& without, Bytes block, std::int64_t tenants) const override;
   void build(const KvSite& site, KvBelow& below) const override;
 
   template <class T>

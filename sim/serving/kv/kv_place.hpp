@@ -28,6 +28,8 @@ struct KvSite {
   Bytes block_bytes;  // of a block's entries in all layers, all ranks together
   KvPoolBlocks pool;
   bool prefix_caching = false;
+  // Models that take turns at its devices, itself among them: a memory of the replica is divided evenly among them.
+  std::int64_t tenants = 1;
   // Those of `kv_tiers` that the replica has, alone or with others, from the nearest on.
   std::function<std::vector<std::shared_ptr<KvTier>>()> tiers;
 };
@@ -52,8 +54,11 @@ struct KvPlace {
     std::string message, hint;
   };
   [[nodiscard]] virtual std::vector<Problem> problems(const KvLocation&) const { return {}; }
-  // The pool with it, out of the pool without; blocks of `block` bytes.
-  [[nodiscard]] virtual KvPoolBlocks pool(const KvPoolBlocks& without, Bytes /*block*/) const { return without; }
+  // The pool with it, out of the pool without; blocks of `block` bytes, `tenants` as in KvSite.
+  [[nodiscard]] virtual KvPoolBlocks pool(const KvPoolBlocks& without, Bytes /*block*/,
+                                          std::int64_t /*tenants*/) const {
+    return without;
+  }
   // Adds its stores, and its rules for prefixes.
   virtual void build(const KvSite& site, KvBelow& below) const = 0;
 };

@@ -57,7 +57,8 @@ std::vector<KvPlace::Problem> KvSwapPlace::problems(const KvLocation&) const {
 }
 
 void KvSwapPlace::build(const KvSite& site, KvBelow& below) const {
-  const auto blocks = static_cast<std::int64_t>(*kv_swap->capacity / site.block_bytes);
+  const auto blocks =
+      static_cast<std::int64_t>(*kv_swap->capacity / static_cast<double>(site.tenants) / site.block_bytes);
   if (blocks == 0) return;
   below.stores.push_back(std::make_shared<KvSwap>(
       KvSwapConfig{blocks, site.block_bytes, *kv_swap->read, *kv_swap->write, *kv_swap->latency}));

@@ -43,6 +43,13 @@ void AdapterSlots::leave(int adapter) {
   if (--held.users == 0) held.idle = idle_.insert(idle_.end(), adapter);
 }
 
+void AdapterSlots::evict() {
+  for (const int adapter : idle_) adapters_[static_cast<std::size_t>(adapter)].held = false;
+  held_ -= static_cast<std::int64_t>(idle_.size());
+  idle_.clear();
+  loads_ += held_;
+}
+
 void AdapterSlots::forget() {
   adapters_.clear();
   idle_.clear();

@@ -45,6 +45,8 @@ class AdapterSlots {
   void leave(int adapter);
   // Nothing is held any more.
   void forget();
+  // The devices' memory is taken for something else. Those in use come back, loaded once more, before the next step.
+  void evict();
 
   // Distinct adapters of the requests that run.
   [[nodiscard]] std::int64_t in_use() const { return held_ - static_cast<std::int64_t>(idle_.size()); }

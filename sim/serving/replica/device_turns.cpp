@@ -23,20 +23,20 @@ std::size_t DeviceTurns::index_of(const Replica& replica) const {
 
 Seconds DeviceTurns::loading(const Replica& replica) const {
   const Tenant& tenant = tenants_[index_of(replica)];
-  return static_cast<double>(tenant.loads) * tenant.load;
+  return static_cast<double>(tenant.loads) * tenant.load - tenant.cut;
 }
 
 void DeviceTurns::want(Replica& replica, Seconds now) {
   const std::size_t tenant = index_of(replica);
+  tenants_[tenant].lost = false;
   if (tenant == holder_ || std::ranges::find(waiting_, tenant) != waiting_.end()) return;
-  Replica& holder = *tenants_[holder_].replica;
-  holder.interrupt(now);  // what it has planned ahead counted on being alone
+  if (holder_) tenants_[*holder_].replica->interrupt(now);  // what it has planned ahead counted on being alone
   waiting_.push_back(tenant);
-  if (holder.quiet()) pass_on(now);
-  else tenants_[holder_].ring();
+  if (!holder_ || tenants_[*holder_].replica->quiet()) pass_on(now);
+  else tenants_[*holder_].ring();
 }
 
-Seconds DeviceTurns::runs_from(const Replica& replica) const { return all_[holder_] == &replica ? since_ : kNever; }
+Seconds DeviceTurns::runs_from(const Replica& replica) const { return holds(replica) ? since_ : kNever; }
 
 bool DeviceTurns::may_plan(const Replica& replica, Seconds now) const {
   if (now < runs_from(replica)) return false;
@@ -44,15 +44,31 @@ bool DeviceTurns::may_plan(const Replica& replica, Seconds now) const {
 }
 
 void DeviceTurns::rest(Replica& replica, bool has_more, Seconds now) {
-  if (all_[holder_] != &replica || waiting_.empty() || (has_more && now < since_)) return;
-  if (has_more && worked_) waiting_.push_back(holder_);
+  if (!holds(replica) || waiting_.empty() || (has_more && now < since_)) return;
+  if (has_more && worked_) waiting_.push_back(*holder_);
   pass_on(now);
 }
 
 void DeviceTurns::leave(const Replica& replica, Seconds now) {
   const std::size_t tenant = index_of(replica);
   std::erase(waiting_, tenant);
-  if (tenant == holder_ && !waiting_.empty()) pass_on(now);
+  tenants_[tenant].lost = true;
+  if (tenant == holder_) {
+    cut_load(now);
+    if (!waiting_.empty()) pass_on(now);
+  }
+  if (!std::ranges::all_of(tenants_, &Tenant::lost)) return;
+  resident_.clear();
+  holder_.reset();
+}
+
+// The holder is lost while its weights come.
+void DeviceTurns::cut_load(Seconds now) {
+  if (now >= since_) return;
+  Tenant& holder = tenants_[*holder_];
+  if (now == asked_) --holder.loads;  // nothing of them had come
+  else holder.cut += since_ - now;
+  since_ = now;
 }
 
 void DeviceTurns::pass_on(Seconds now) {
@@ -60,17 +76,18 @@ void DeviceTurns::pass_on(Seconds now) {
   holder_ = waiting_.front();
   waiting_.pop_front();
   worked_ = false;
-  const auto found = std::ranges::find(resident_, holder_);
-  since_ = now;
+  const auto found = std::ranges::find(resident_, *holder_);
+  asked_ = since_ = now;
   if (found != resident_.end()) {
     resident_.erase(found);
-  } else {
-    since_ += tenants_[holder_].load;
-    ++tenants_[holder_].loads;
-    if (resident_.size() >= resident_limit_) resident_.pop_back();
+  } else if (resident_.size() >= resident_limit_) {  // else it has made a cold start into an empty memory
+    since_ += tenants_[*holder_].load;
+    ++tenants_[*holder_].loads;
+    tenants_[resident_.back()].replica->unload();
+    resident_.pop_back();
   }
-  resident_.push_front(holder_);
-  tenants_[holder_].ring();
+  resident_.push_front(*holder_);
+  tenants_[*holder_].ring();
 }
 
 }  // namespace llmscape::serving

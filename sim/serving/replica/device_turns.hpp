@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "base/quantity.hpp"
@@ -15,7 +16,8 @@ class Replica;
 // Devices that replicas of several models take in turns: one runs, the others keep their requests and their KV entries
 // and wait. Who waits first is next. The devices pass on when the one that holds them has nothing to do, or has held
 // them for `least_hold` and done a step; the next one starts when its weights are there, at once if it is among the
-// `resident` models that ran last.
+// `resident` models that ran last. When all have been lost the memory is empty: those that run first after that have
+// their weights there from their own cold starts, as many as are resident.
 class DeviceTurns {
  public:
   DeviceTurns(Seconds least_hold, std::size_t resident);
@@ -39,7 +41,7 @@ class DeviceTurns {
   // Somebody waits for the devices.
   [[nodiscard]] bool contended() const { return !waiting_.empty(); }
 
-  // How often the replica's weights were loaded, and how long that took.
+  // How often the replica's weights were loaded, and how long that took: of a load that a fault cut short, until then.
   [[nodiscard]] std::int64_t loads(const Replica& replica) const { return tenants_[index_of(replica)].loads; }
   [[nodiscard]] Seconds loading(const Replica& replica) const;
   [[nodiscard]] const std::vector<const Replica*>& tenants() const { return all_; }
@@ -50,19 +52,24 @@ class DeviceTurns {
     Seconds load;
     std::function<void()> ring;
     std::int64_t loads = 0;
+    Seconds cut{};      // off its loads, by faults
+    bool lost = false;  // and asked for nothing since
   };
   [[nodiscard]] std::size_t index_of(const Replica& replica) const;
+  [[nodiscard]] bool holds(const Replica& replica) const { return holder_ && all_[*holder_] == &replica; }
   void pass_on(Seconds now);
+  void cut_load(Seconds now);
 
   Seconds least_hold_;
   std::size_t resident_limit_;
   std::vector<Tenant> tenants_;
   std::vector<const Replica*> all_;
   std::deque<std::size_t> waiting_;
-  std::deque<std::size_t> resident_;  // the one that ran last in front
-  std::size_t holder_ = 0;
-  Seconds since_;        // the holder runs from
-  bool worked_ = false;  // since it holds them
+  std::deque<std::size_t> resident_;       // the one that ran last in front
+  std::optional<std::size_t> holder_ = 0;  // nobody once all were lost
+  Seconds asked_;                          // when the holder's turn came
+  Seconds since_;                          // it runs from
+  bool worked_ = false;                    // since it holds them
 };
 
 }  // namespace llmscape::serving

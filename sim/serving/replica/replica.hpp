@@ -103,6 +103,8 @@ class Replica {
 
   // What is planned ahead for `at` stands: whoever else was due at that instant has been woken.
   void settle(Seconds at) { commit_ahead(at, true); }
+  // Its weights leave the devices' memory for another model's, and its adapters with them; none of its steps runs.
+  void unload() { state_.running.evict_adapters(); }
   // Takes back steps that are planned ahead for a time after `at`.
   void interrupt(Seconds at);
   // The run is over at `now`: what is planned ahead is taken back, and of the steps under way the time and joules until

@@ -59,6 +59,8 @@ class RunningSet {
   void count_bubble(Seconds idle) { bubbles_ += idle; }
   // No adapter is held any more. Nothing runs.
   void forget_adapters() { adapters_.forget(); }
+  // The memory that adapters lie in is taken for something else while nothing is computed.
+  void evict_adapters() { adapters_.evict(); }
 
  private:
   AdapterSlots adapters_;

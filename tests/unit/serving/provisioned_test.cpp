@@ -21,4 +21,18 @@ TEST_CASE("a replica is provisioned from when it is switched on until it is swit
   CHECK(on.spans(Seconds(10))[1].to == Seconds(9));
 }
 
+TEST_CASE("devices are on while any of those who stand on them is") {
+  const auto all = united({{Seconds(6), Seconds(8)},
+                           {Seconds(1), Seconds(3)},
+                           {Seconds(2), Seconds(4)},
+                           {Seconds(7), Seconds(7.5)},
+                           {Seconds(4), Seconds(5)}});
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].from == Seconds(1));
+  CHECK(all[0].to == Seconds(5));
+  CHECK(all[1].from == Seconds(6));
+  CHECK(all[1].to == Seconds(8));
+  CHECK(length_of(all) == Seconds(4 + 2));
+}
+
 }  // namespace llmscape::serving
