@@ -30,9 +30,9 @@ namespace {
 constexpr const char* kFooter =
     R"(A metric is SAME within its tolerance; beyond it BETTER or WORSE where the intervals of both
 values over their repeats are apart, AMBIGUOUS where they overlap. A metric or configuration that
-only one side has is WORSE, as is a result whose verdict is not 'valid'. Exits with 1 when anything is WORSE. The
-baseline is a JSON file (schemas/baseline.schema.json) in which tolerances may be edited;
---update keeps them.
+only one side has is WORSE, as is a result whose verdict is not 'valid'. Exits with 1 when anything
+is WORSE. The baseline is a JSON file (schemas/baseline.schema.json) in which tolerances may be
+edited; --update keeps them.
 
 Examples:
   llmscape check out --baseline baseline.json --update
