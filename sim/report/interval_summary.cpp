@@ -14,7 +14,8 @@ namespace {
 
 using Ends = std::optional<std::pair<double, double>>;
 
-constexpr std::array kTimes = {std::pair{"  TTFT", "ttft_s"}, std::pair{"  TPOT", "tpot_s"}, std::pair{"  E2E", "e2e_s"}};
+constexpr std::array kTimes = {std::pair{"  TTFT", "ttft_s"}, std::pair{"  TPOT", "tpot_s"},
+                               std::pair{"  E2E", "e2e_s"}};
 
 Ends by_kernels(const result::Interval& interval) { return std::pair(interval.low, interval.high); }
 Ends on_servers(const result::Interval& interval) { return interval.server; }
@@ -25,7 +26,8 @@ const result::Interval* find(const result::Intervals& intervals, std::string_vie
 }
 
 // A line for each time that has such ends, below a headline; empty where none has.
-std::string times(const result::Intervals& intervals, std::string_view headline, Ends (*ends)(const result::Interval&)) {
+std::string times(const result::Intervals& intervals, std::string_view headline,
+                  Ends (*ends)(const result::Interval&)) {
   std::string out;
   for (const auto& [label, metric] : kTimes) {
     std::string row = fmt::format("{:<{}}", label, kLabel);
@@ -41,8 +43,8 @@ std::string times(const result::Intervals& intervals, std::string_view headline,
 }  // namespace
 
 std::string interval_summary(const result::Intervals& intervals) {
-  std::string out = times(
-      intervals, fmt::format("{:<{}}{:>22}{:>22}{:>22}", "90 % from", kLabel, "mean", "p50", "p99"), by_kernels);
+  std::string out =
+      times(intervals, fmt::format("{:<{}}{:>22}{:>22}{:>22}", "90 % from", kLabel, "mean", "p50", "p99"), by_kernels);
   if (const auto* i = find(intervals, "output_tokens_per_s"))
     out += line("  output", fmt::format("{} - {} tokens/s", amount(i->low), amount(i->high)));
   if (const auto* i = find(intervals, "joules_per_output_token"))
