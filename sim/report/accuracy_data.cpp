@@ -53,10 +53,18 @@ void add_coverage(const AccuracyTask& task, const validation::MeasuredTable& tab
                   RunAccuracy& run) {
   task.about_to(run.name + ", intervals");
   const auto intervals = row_intervals(table, rows, {}, task.sources.catalogs, default_jobs());
-  for (std::size_t metric = 0; metric < table.metrics.size(); ++metric)
-    if (const auto share = share_inside(intervals, metric))
-      run.coverage.push_back({table.metrics[metric].name, *share, rows.size(),
-                              held_out_share(intervals, metric, deployment), server_spread(intervals, metric)});
+  for (std::size_t metric = 0; metric < table.metrics.size(); ++metric) {
+    const auto share = share_inside(intervals, metric);
+    if (!share) continue;
+    Coverage& coverage = run.coverage.emplace_back();
+    coverage.metric = table.metrics[metric].name;
+    coverage.share = *share;
+    coverage.rows = rows.size();
+    const auto columns = metrics::find_columns(coverage.metric);
+    if (columns.empty() || !columns.front()->metric->server) continue;
+    coverage.on_servers = held_out_share(intervals, metric, deployment);
+    coverage.spread = server_spread(intervals, metric);
+  }
 }
 
 const std::vector<std::string>& accuracy_sections() {
