@@ -112,6 +112,7 @@ class Reading {
     auto expression = Expression::parse(text, where, diagnostics_);
     if (expression) check_names(*expression, table_, diagnostics_);
     if (expression) check_units(*expression, table_, diagnostics_);
+    if (expression) explore::check_known(*expression, table_, diagnostics_);
     return expression;
   }
 
@@ -198,6 +199,7 @@ int answer(const Arguments& arguments) {
     if (!named) return refuse();
     text = report::dominators_text(view, *named);
   }
+  arguments.messages.show(diagnostics);  // warnings
   write_file_atomically(arguments.output, text);
   return found.points.empty() ? kFailed : kDone;
 }

@@ -137,11 +137,32 @@ Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& con
   };
 }
 
+namespace {
+
+// A word that an axis of these results never is: a condition may name what another sweep has.
+void check_word(const Expression::Name& word, const Expression::Name& of, const ResultsTable& table,
+                Diagnostics& diagnostics) {
+  const auto axis = find_axis(table.axes, of.name);
+  if (!axis || table.rows.empty()) return;
+  std::vector<std::string> values;
+  for (const ResultRow& row : table.rows) values.push_back(row.values[*axis]);
+  if (std::ranges::find(values, word.name) == values.end())
+    diagnostics.warning(word.where, fmt::format("'{}' never is {} in these results", of.name, in_quotes(word.name)),
+                        did_you_mean(word.name, values));
+}
+
+}  // namespace
+
 void check_names(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics) {
-  for (const Expression::Name& name : expression.names()) {
-    if (name.may_be_text || name.name == "verdict" || name.name == "energy_boundary") continue;
+  for (std::size_t i = 0; i < expression.names().size(); ++i) {
+    const Expression::Name& name = expression.names()[i];
+    if (name.name == "verdict" || name.name == "energy_boundary") continue;
     if (metrics::find_column(name.name)) continue;
     if (find_axis(table.axes, name.name)) continue;
+    if (name.may_be_text) {
+      check_word(name, expression.names()[i - 1], table, diagnostics);  // it stands behind a name
+      continue;
+    }
     std::vector<std::string> known = short_names(table.axes);
     known.insert(known.end(), table.axes.begin(), table.axes.end());
     known.insert(known.end(), {"verdict", "energy_boundary"});
@@ -149,6 +170,17 @@ void check_names(const Expression& expression, const ResultsTable& table, Diagno
     diagnostics.error(name.where,
                       fmt::format("{} is neither a metric nor an axis of these results", in_quotes(name.name)),
                       did_you_mean(name.name, known));
+  }
+}
+
+void check_known(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics) {
+  for (const Expression::Name& name : expression.names()) {
+    const metrics::Column* column = metrics::find_column(name.name);
+    if (!column) continue;
+    const auto place = static_cast<std::size_t>(column - metrics::columns().data());
+    if (std::ranges::none_of(table.rows, [&](const ResultRow& row) { return row.metrics[place].has_value(); }))
+      diagnostics.error(name.where, fmt::format("no result has {}", in_quotes(name.name)),
+                        column->metric->section == "cost" ? "give the scenario prices: cost.devices" : "");
   }
 }
 

@@ -101,10 +101,21 @@ std::vector<Expression> read_exclusions(const PlanConfig& config, const std::vec
     if (node.quoted) ++where.column;
     auto expression = Expression::parse(node.text, where, diagnostics);
     if (!expression) continue;
-    for (const Expression::Name& name : expression->names())
-      if (!names.find(name.name) && !name.may_be_text)
+    for (std::size_t i = 0; i < expression->names().size(); ++i) {
+      const Expression::Name& name = expression->names()[i];
+      if (names.find(name.name)) continue;
+      if (!name.may_be_text) {
         diagnostics.error(name.where, fmt::format("'{}' is not varied in this plan", name.name),
                           did_you_mean(name.name, names.all()));
+        continue;
+      }
+      const std::string& of = expression->names()[i - 1].name;  // it stands behind a name
+      const auto column = names.find(of);
+      const auto values = column ? values_of(axes, *column) : std::vector<std::string>();
+      if (column && std::ranges::find(values, name.name) == values.end())
+        diagnostics.error(name.where, fmt::format("'{}' never is {}", of, in_quotes(name.name)),
+                          did_you_mean(name.name, values));
+    }
     expression->check_units(unit_of, diagnostics);
     all.push_back(std::move(*expression));
   }

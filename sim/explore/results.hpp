@@ -85,6 +85,8 @@ std::optional<std::size_t> find_axis(const std::vector<std::string>& axes, std::
 Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& configuration);
 // Reports the names that lookup_in would not know, with the nearest one that it does.
 void check_names(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics);
+// Reports metrics that none of the results has: a condition on them holds for nothing.
+void check_known(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics);
 // The unit of a metric, as its table has it; nothing of what is none, and of units that no text has (grams).
 std::optional<NameUnit> unit_of(const metrics::Metric& metric);
 std::optional<NameUnit> unit_of_metric(std::string_view name);

@@ -117,6 +117,22 @@ TEST_CASE("pareto says who dominates a point, by number or label") {
   }
 }
 
+TEST_CASE("a condition on what no result has, or on a word that an axis never is, is told") {
+  const Scratch scratch;
+  const std::string folder = sweep(scratch);
+  const auto asked = [&](const char* option, const char* text) {
+    return run_program({"pareto", folder, "--objectives", "output_tokens_per_joule,ttft.p99", option, text});
+  };
+  const Ran priced = asked("--slo", "cost_per_million_output_tokens <= 1");
+  CHECK(priced.code == 2);
+  CHECK(holds(priced.err, "no result has 'cost_per_million_output_tokens'"));
+  const Ran misspelt = asked("--where", "hardware != l44");
+  CHECK(misspelt.code == 0);
+  CHECK(holds(misspelt.err, "warning: 'hardware' never is 'l44' in these results"));
+  CHECK(holds(misspelt.err, "l4"));
+  CHECK(asked("--where", "hardware != l4").err.empty());
+}
+
 TEST_CASE("every mistake on the line of pareto is reported at once") {
   const Scratch scratch;
   const Ran ran = run_program({"pareto", sweep(scratch), "--max", "output_token_per_joule", "--min", "ttft.p99",

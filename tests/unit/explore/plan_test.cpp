@@ -141,6 +141,18 @@ TEST_CASE("axes, values and repeats can be typed beside a plan, or beside a scen
   CHECK(one->label(*one->point(0)) == "the scenario itself");
 }
 
+TEST_CASE("an exclusion by a word that an axis never is is a mistake: it would exclude nothing") {
+  const auto said = [](const std::string& exclusion) {
+    Diagnostics diagnostics;
+    plan_of("axes: {a.hw: [h100, a100], a.p: [1, 2]}\nexclude: [\"" + exclusion + "\"]\n", diagnostics);
+    return diagnostics.text(false);
+  };
+  CHECK(said("hw == H100 and p == 1").find("'hw' never is 'H100'") != std::string::npos);
+  CHECK(said("hw == H100 and p == 1").find("did you mean 'h100'?") != std::string::npos);
+  CHECK(said("hw == h100 and p == 1").empty());
+  CHECK(said("hw != a100").empty());
+}
+
 TEST_CASE("a plan says everything that is wrong with it at once") {
   Diagnostics diagnostics;
   CHECK_FALSE(
