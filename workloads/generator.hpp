@@ -64,6 +64,8 @@ struct Stream {
   [[nodiscard]] virtual std::vector<std::optional<std::string>> stage_models() const { return {}; }
   // Some of its stages bring queries for retrieval hosts.
   [[nodiscard]] virtual bool searches() const { return false; }
+  // Some of its stages take a time of their own in the retrieval station.
+  [[nodiscard]] virtual bool asks_station() const { return false; }
 };
 const Family<Stream>& streams();
 

@@ -2,6 +2,9 @@
 #include "sim/report/compare.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/table.hpp"
@@ -42,12 +45,13 @@ std::string better(double a, double b, Better direction) {
   return (b > a) == (direction == Better::higher) ? "B" : "A";
 }
 
-void add_row(Table& table, const std::string& name, const Metric& metric, std::optional<double> a,
-             std::optional<double> b) {
+void add_row(Table& table, const metrics::Column& column, const Json& first, const Json& second, bool comparable) {
+  const std::optional<double> a = result::number_in(first, column), b = result::number_in(second, column);
   if (!a && !b) return;
   const bool both = a && b;
-  table.row({name, shown(a, metric.unit), shown(b, metric.unit),
-             both && *a != 0 ? fmt::format("{:.3f}x", *b / *a) : "-", both ? better(*a, *b, metric.better) : ""});
+  table.row({column.name, shown(a, column.metric->unit), shown(b, column.metric->unit),
+             both && *a != 0 ? fmt::format("{:.3f}x", *b / *a) : "-",
+             both && comparable ? better(*a, *b, column.metric->better) : ""});
 }
 
 // Joules are comparable only where they include the same.
@@ -69,6 +73,14 @@ std::string unlike_currencies(const Json& a, const Json& b) {
   return fmt::format("warning: costs are in unlike currencies: A in {}, B in {}\n", first, second);
 }
 
+// Windows of one length, to a thousandth: sums over them can be compared.
+bool alike(const Json& a, const Json& b) {
+  const double first = a.value("window_s", 0.0), second = b.value("window_s", 0.0);
+  return std::abs(first - second) <= 1e-3 * std::max(first, second);
+}
+
+bool is_sum(const Metric& metric) { return metric.key == "total_joules" || metric.key == "total_cost"; }
+
 }  // namespace
 
 std::optional<std::string> compare(const std::filesystem::path& a, const std::filesystem::path& b,
@@ -76,9 +88,10 @@ std::optional<std::string> compare(const std::filesystem::path& a, const std::fi
   const Json first = read_result(a, diagnostics), second = read_result(b, diagnostics);
   if (first.is_null() || second.is_null()) return std::nullopt;
   Table table({"metric", "A", "B", "B / A", "better"});
+  const bool sums = alike(first, second);
   for (const metrics::Column& column : metrics::columns())
     if (column.statistic != "p90" && column.statistic != "p95" && column.statistic != "max")
-      add_row(table, column.name, *column.metric, result::number_in(first, column), result::number_in(second, column));
+      add_row(table, column, first, second, sums || !is_sum(*column.metric));
   return about("A", a, first) + about("B", b, second) + unlike_boundaries(first, second) +
          unlike_currencies(first, second) + '\n' + table.text();
 }

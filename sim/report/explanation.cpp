@@ -186,6 +186,19 @@ std::vector<std::string> about_joules(const Json& result) {
                       largest(in_shares(shares)))};
 }
 
+// Calls that were not answered: the times are those of the others.
+std::vector<std::string> about_calls(const Json& result) {
+  const Json requests = at(result, "/requests");
+  if (!requests.is_object()) return {};
+  std::string lost;
+  for (const char* how : {"dropped", "timed_out", "failed"})
+    if (const auto count = requests.value(how, std::int64_t{0}); count > 0)
+      lost += fmt::format("{}{} {}", lost.empty() ? "" : ", ", grouped(count), words_of(how));
+  if (lost.empty()) return {};
+  return {fmt::format("Of {} calls, {}: all times are those of calls that were answered.",
+                      grouped(requests.value("injected", std::int64_t{0})), lost)};
+}
+
 std::vector<std::string> about_verdict(const Json& result) {
   if (at(result, "/verdict/state") == "valid") return {};
   std::string text = "The run is NOT VALID, so that its means depend on its length";
@@ -300,7 +313,7 @@ Explanation explain(const Json& result) {
   const std::string state = result.at("verdict").value("state", "");
   out.about = fmt::format("{} on {}, seed {}: {}", result.value("model", ""), result.value("hardware", ""),
                           result.value("seed", 0), state == "valid" ? state : "NOT VALID, " + state);
-  for (const auto& about : {about_verdict, about_requests, about_tasks, about_steps, about_joules})
+  for (const auto& about : {about_verdict, about_calls, about_requests, about_tasks, about_steps, about_joules})
     for (std::string& sentence : about(result)) out.answer.push_back(std::move(sentence));
 
   const auto add = [&out, &result](const char* pointer, const auto& make) {

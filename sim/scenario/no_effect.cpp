@@ -48,17 +48,24 @@ void warn_of_exchange(Scenario& scenario) {
         "experts (serving.data_parallel)");
 }
 
-bool is_searched(const workloads::WorkloadConfig& workload) {
-  return (workload.stream && workload.stream->searches()) ||
-         std::ranges::any_of(workload.mixture, [](const auto& part) { return part.stream->searches(); });
+// Whether a stream of the workload does.
+bool any_stream(const workloads::WorkloadConfig& workload, bool (workloads::Stream::*does)() const) {
+  return (workload.stream && (*workload.stream.*does)()) ||
+         std::ranges::any_of(workload.mixture, [&](const auto& part) { return (*part.stream.*does)(); });
 }
 
 // Hosts that search draw power and cost money whether somebody asks them or not.
 void warn_of_retrieval(Scenario& scenario) {
-  if (scenario.config.hardware.retrieval && !is_searched(scenario.config.workload))
+  const workloads::WorkloadConfig& workload = scenario.config.workload;
+  if (scenario.config.hardware.retrieval && !any_stream(workload, &workloads::Stream::searches))
     scenario.warnings.emplace_back(
         "hardware.retrieval is asked nothing, and its joules and its costs count all the same: no stream of the "
         "workload searches there ('search: hosts' of rag, 'tool: search' of agents)");
+  if (scenario.config.serving.retrieval_servers != ServingConfig().retrieval_servers &&
+      !any_stream(workload, &workloads::Stream::asks_station))
+    scenario.warnings.emplace_back(
+        "serving.retrieval_servers has no effect: no stream of the workload searches in the station ('retrieval' of "
+        "rag, 'tool: retrieval' of agents)");
 }
 
 // A key of `serving` that says how something is done, and where it never is.

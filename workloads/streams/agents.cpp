@@ -21,6 +21,7 @@ struct Agents : Stream {
   double fan_out_chance = 1;
   std::optional<std::int64_t> context;
   [[nodiscard]] bool searches() const override { return tool == Tool::search; }
+  [[nodiscard]] bool asks_station() const override { return tool == Tool::retrieval; }
   std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
 };
 
@@ -155,6 +156,13 @@ FamilyMember<Stream> agents_stream() {
         .otherwise("{kind: fixed, value: 64}");  // assumed
     f.add("context", &Agents::context, "a task ends before prompt and answer of a call exceed this many tokens")
         .between(1, kLongestText);
+    f.check([](const Agents& agents, const YamlNode& node, Diagnostics& diagnostics) {
+      const YamlNode* time = node.find("tool_time");
+      if (time && agents.tool == Tool::search)
+        diagnostics.warning(time->where,
+                            "'tool_time' has no effect beside 'tool: search': the hosts search in a time "
+                            "of their own");
+    });
     return f;
   }();
   return kind<Stream>("agents", fields);

@@ -22,6 +22,7 @@ struct Rag : Stream {
   std::shared_ptr<const Durations> embedding, retrieval;
   Search search = Search::station;
   [[nodiscard]] bool searches() const override { return search == Search::hosts; }
+  [[nodiscard]] bool asks_station() const override { return search == Search::station && retrieval; }
   std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
 };
 

@@ -23,6 +23,7 @@ struct WorkflowStage {
   std::shared_ptr<const Durations> service;
   // A retrieval by the scenario's hosts.
   [[nodiscard]] bool searches() const { return kind == Stage::Kind::retrieval && !service; }
+  [[nodiscard]] bool asks_station() const { return kind == Stage::Kind::retrieval && service; }
 };
 
 struct Workflow : Stream {
@@ -31,6 +32,7 @@ struct Workflow : Stream {
   std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
   [[nodiscard]] std::vector<std::optional<std::string>> stage_models() const override;
   [[nodiscard]] bool searches() const override { return std::ranges::any_of(stages, &WorkflowStage::searches); }
+  [[nodiscard]] bool asks_station() const override { return std::ranges::any_of(stages, &WorkflowStage::asks_station); }
 };
 
 // The same graph for every program, with lengths and times of its own.

@@ -31,6 +31,12 @@ std::vector<Problem> not_convertible(const FleetPlan& plan, const std::string& f
   if (!problems.empty()) return problems;
   if (from == to) return {{"a replica of '" + from + "' is converted to where it is"}};
   const FleetPlan::Pool &a = plan.pools[*plan.pool_named(from)], &b = plan.pools[*plan.pool_named(to)];
+  for (const FleetPlan::Pool* pool : {&a, &b})
+    if (pool->shared)
+      problems.push_back(
+          {"the models of '" + pool->name + "' take turns at its devices: no replica can leave or join them",
+           "replicas change between pools of one model"});
+  if (!problems.empty()) return problems;
   if ((a.role == Role::any) != (b.role == Role::any))
     problems.push_back({"one of '" + from + "' and '" + to + "' does everything, the other transfers KV entries"});
   if (a.engine != b.engine)

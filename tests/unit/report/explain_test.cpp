@@ -47,6 +47,14 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 }  // namespace
 
+TEST_CASE("calls that were not answered are told before any time") {
+  Json run = run_json();
+  CHECK_FALSE(has(report::explain(run).answer.front(), "calls"));
+  run["requests"] = {{"injected", 1000}, {"completed", 700}, {"dropped", 290}, {"timed_out", 0}, {"failed", 10}};
+  CHECK(report::explain(run).answer.front() ==
+        "Of 1,000 calls, 290 dropped, 10 failed: all times are those of calls that were answered.");
+}
+
 TEST_CASE("the answer comes first: what the first token waits for, and why") {
   const auto explanation = report::explain(run_json());
   REQUIRE(explanation.answer.size() == 5);

@@ -89,6 +89,23 @@ TEST_CASE("hosts that search and are never asked are told, as is a time of searc
   CHECK_FALSE(warns(hosts + ", search: hosts}}\n", "hardware.retrieval is asked nothing"));
   CHECK(holds(warnings_of(hosts + ", search: hosts, retrieval: {kind: fixed, value: 1 s}}}\n"),
               "'retrieval' has no effect beside 'search: hosts'"));
+  const std::string agent = hosts.substr(0, hosts.rfind("rag")) + "agents, tool: ";
+  CHECK(holds(warnings_of(agent + "search, tool_time: {kind: fixed, value: 1 s}}}\n"),
+              "'tool_time' has no effect beside 'tool: search'"));
+  CHECK_FALSE(holds(warnings_of(agent + "tool, tool_time: {kind: fixed, value: 1 s}}}\n"), "'tool_time'"));
+}
+
+TEST_CASE("servers of a station where nobody searches are told") {
+  const auto station = [](const std::string& stream) {
+    return "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: h100-sxm}]}\n"
+           "serving: {retrieval_servers: 2}\nworkload: {arrivals: {kind: burst, programs: 1}, stream: {" +
+           stream + "}}\n";
+  };
+  const char* const said = "serving.retrieval_servers has no effect";
+  CHECK(warns(station("kind: rag"), said));
+  CHECK(warns(station("kind: agents"), said));
+  CHECK_FALSE(warns(station("kind: rag, retrieval: {kind: fixed, value: 1 s}"), said));
+  CHECK_FALSE(warns(station("kind: agents, tool: retrieval"), said));
 }
 
 TEST_CASE("only data-parallel ranks of a mixture exchange tokens") {
