@@ -66,7 +66,8 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   for (const OwnWindowPool& pool : kv.pools) size.window_pools.push_back({pool.window, pool.tokens});
   size.block_tokens = kv.block_tokens;
   size.entry_share = kv.entry_share;
-  size.block_bytes = Bytes(kv_bytes_per_token(model, device) * static_cast<double>(size.block_tokens));
+  size.block_bytes = Bytes((kv_bytes_per_token(model, device) + draft_kv_bytes_per_token(scenario, engine)) *
+                           static_cast<double>(size.block_tokens));
   size.kv.devices = engine.kv_blocks.value_or(kv.tokens / size.block_tokens) / engine.pipeline_batches;
   for (const serving::KvPlace* place : engine.places())
     size.kv = place->pool(size.kv, size.block_bytes, engine.tenants());

@@ -183,6 +183,12 @@ std::optional<models::MemoryNeed> draft_memory(const Scenario& scenario, const P
   return device.memory_need(*draft, pool.plan(), 1, 1);
 }
 
+double draft_kv_bytes_per_token(const Scenario& scenario, const PoolConfig& pool) {
+  if (!makes_drafts(pool) || pool.speculation->draft.device) return 0;
+  const models::ModelSpec* draft = draft_of(scenario, pool);
+  return draft ? models::kv_bytes_per_token(*draft) : 0;
+}
+
 Bytes draft_weights_beside_kv(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {
   if (device.weight_memory()) return Bytes();
   return draft_memory(scenario, pool, device).value_or(models::MemoryNeed()).weights;

@@ -40,7 +40,8 @@ std::vector<std::shared_ptr<serving::KvTier>> Tiers::below(const scenario::PoolC
   if (block_bytes == Bytes()) return {};  // states alone: no block of tokens that others could share
   std::vector<std::shared_ptr<serving::KvTier>> stack;
   // From the last on: each knows what lies below it, and so does what tells it from others.
-  std::string identity = fmt::format("model {}, blocks of {}", scenario_.model_index(pool), size.block_tokens);
+  std::string identity =
+      fmt::format("model {}, blocks of {} and {} B", scenario_.model_index(pool), size.block_tokens, block_bytes.si());
   for (const hardware::MemoryTier& tier : pool.kv_tiers | std::views::reverse) {
     const std::int64_t count = memories(tier, seat);
     const std::int64_t blocks = count * static_cast<std::int64_t>(capacity(tier, pool) / block_bytes);

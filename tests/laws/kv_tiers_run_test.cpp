@@ -61,6 +61,25 @@ TEST_CASE("tiers of a profile move what it says that prompts leave") {
   CHECK(run.kv_tiers[0].written_bytes == 4e6);
 }
 
+// Entries of a token: 2 x 32 x 8 x 128 x 2 B of the model, 2 x 16 x 8 x 64 x 2 B of its draft model, which has the same
+// blocks: 250 blocks of 16 tokens.
+TEST_CASE("tiers keep the entries of a draft model beside those of the model") {
+  const auto written = [](const std::string& drafts) {
+    const auto run = run_on_event_queue(*scenario_of(
+        "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [h100-sxm]}\n"
+        "serving: {kv_write: write_through, kv_tiers: [host-ddr5]" +
+        drafts +
+        "}\n"
+        "workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, value: 4000}, "
+        "output: {kind: fixed, value: 2}}}\n"));
+    return run.kv_tiers.at(0).written_bytes;
+  };
+  CHECK(written("") == 4000 * 131'072.0);
+  CHECK(written(", speculation: {tokens: 3, acceptance: 0.8, draft: {model: llama-3.2-1b}}") ==
+        4000 * (131'072.0 + 32'768.0));
+  CHECK(written(", speculation: {tokens: 3, acceptance: 0.8, draft: {share: 0.05}}") == 4000 * 131'072.0);
+}
+
 TEST_CASE("a store that all share serves what another replica computed, tiers of their own do not") {
   const auto fetched = [](const std::string& tiers) {
     const auto scenario = scenario_of(chats(", kv_write: write_through, kv_fetch: always, kv_tiers: [" + tiers + "]"),
