@@ -95,6 +95,22 @@ TEST_CASE("four streams share four stages: faster, with the same devices, memory
   CHECK(shared.tokens.emitted == alone.tokens.emitted);
 }
 
+// Eight streams want four stages: none idles, wherever a window cuts the steps that wait for one another.
+TEST_CASE("stages that are wanted all the time are busy for all of any window, and never for longer") {
+  const std::vector<std::string> wanted = {"serving.pipeline_batches=8", "workload.requests=400",
+                                           "workload.arrivals={kind: closed_loop, users: 16}"};
+  for (const char* window : {"from: 2 s, to: 2.005 s", "from: 2 s, to: 2.03 s", "from: 2.01 s, to: 4 s"}) {
+    const std::string where = window;
+    CAPTURE(where);
+    std::vector<std::string> cut = wanted;
+    cut.push_back(std::string("window={rule: between, ") + window + "}");
+    const result::RunResult run = ran(kStages, cut);
+    REQUIRE(run.utilisation.size() == 1);
+    CHECK(run.utilisation[0].busy <= 1 + 1e-9);
+    CHECK(run.utilisation[0].busy > 0.99999);  // a stream is late now and then, as its prompts are longer
+  }
+}
+
 TEST_CASE("streams of a pipeline give the same bytes under both kernels") {
   const auto scenario =
       scenario_of(kStages, {"serving.pipeline_batches=3", "serving.pipeline_chunks=true",

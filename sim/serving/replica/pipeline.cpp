@@ -12,6 +12,7 @@ Pipeline::Passage Pipeline::pass(Seconds ready, Seconds time) {
     const Seconds start = std::max(at, free_[stage]);
     if (used_[stage]) passage.idle += start - free_[stage];
     used_[stage] = true;
+    taken_up_[stage] = start;
     at = start + time;
     free_[stage] = at;
     if (stage > 0) continue;
@@ -19,6 +20,7 @@ Pipeline::Passage Pipeline::pass(Seconds ready, Seconds time) {
     passage.left_first = at;
   }
   passage.end = at;
+  passage.taken_up = taken_up_;
   return passage;
 }
 

@@ -194,9 +194,9 @@ class Replica {
   void stamp_tokens(Seconds end);
   void stamp_first(Request& request, Seconds at);
   void stamp_accepted(Seconds at);
-  void commit(const StepPrice& price, Seconds start, Seconds end);
-  void commit(const engine::EngineCost& cost, Seconds start, Seconds end) {
-    commit({&cost, nullptr, nullptr}, start, end);
+  void commit(const StepPrice& price, Seconds start, Seconds end, std::span<const Seconds> stages = {});
+  void commit(const engine::EngineCost& cost, Seconds start, Seconds end, std::span<const Seconds> stages = {}) {
+    commit({&cost, nullptr, nullptr}, start, end, stages);
   }
   void tell_drafts(models::Batch& batch, std::int64_t decodes, std::int64_t late,
                    std::span<const models::Attended> drafted) const;

@@ -163,7 +163,7 @@ bool Replica::plan_step(Seconds now) {
     exchange_of_step_.plan(now, span.end - exchanged_, span.end);
     return true;
   }
-  commit(cost, span.start, span.end);
+  commit(cost, span.start, span.end, span.stages);
   return true;
 }
 
@@ -175,7 +175,7 @@ void Replica::end_held(Seconds end) {
 }
 
 // The step in work_->plan will run: stamps its tokens and adds it to the totals.
-void Replica::commit(const StepPrice& price, Seconds start, Seconds end) {
+void Replica::commit(const StepPrice& price, Seconds start, Seconds end, std::span<const Seconds> stages) {
   if (!(end >= start) || end == kNever)
     throw std::logic_error("INV-2: a step of replica " + std::to_string(config_.index) + " that starts at " +
                            std::to_string(start.si()) + " s would end at " + std::to_string(end.si()) + " s");
@@ -188,7 +188,7 @@ void Replica::commit(const StepPrice& price, Seconds start, Seconds end) {
       std::ranges::count_if(work_->plan.chunks, [this](const PlannedChunk& chunk) { return answers(chunk); });
   occupancy.waiting = state_.waiting.size() + state_.kv.offload.fetching();
   occupancy.kv_blocks = state_.kv.pool.used();
-  ledger_.commit(price, start, end, work_->plan, occupancy);
+  ledger_.commit(price, start, end, work_->plan, occupancy, stages);
   const auto rows = work_->plan.decode_tokens() + static_cast<std::int64_t>(work_->plan.chunks.size());
   if (work_->plan.idle_decodes > 0 || memory_.may_be_largest(occupancy.tokens, rows, occupancy.kv_blocks))
     memory_.count(batch_of_plan(), occupancy.kv_blocks, start);

@@ -5,8 +5,18 @@
 
 namespace llmscape::serving {
 
+double UnderWay::share_until(Seconds at) const {
+  if (end <= at) return 1;
+  if (start >= at) return 0;
+  const Seconds each = stages.empty() ? Seconds() : end - stages.back();
+  if (each <= Seconds()) return (at - start) / (end - start);
+  Seconds worked;
+  for (const Seconds taken_up : stages) worked += std::clamp(at - taken_up, Seconds(), each);
+  return worked / (each * static_cast<double>(stages.size()));
+}
+
 void StepLedger::commit(const StepPrice& price, Seconds start, Seconds end, const StepPlan& plan,
-                        const Occupancy& occupancy) {
+                        const Occupancy& occupancy, std::span<const Seconds> stages) {
   const std::int64_t prefill_tokens = plan.prefill_tokens();
   const std::int64_t sequences = plan.decodes + static_cast<std::int64_t>(plan.chunks.size());
   count(1, sequences, plan.decodes, occupancy);
@@ -34,6 +44,7 @@ void StepLedger::commit(const StepPrice& price, Seconds start, Seconds end, cons
   step.prefill_tokens = prefill_tokens;
   step.emitted = occupancy.emitted;
   step.late = plan.late;
+  if (timing_.shared_stages) step.stages.assign(stages.begin(), stages.end());
 }
 
 void StepLedger::count(std::int64_t times, std::int64_t sequences, std::int64_t decodes, const Occupancy& last) {
@@ -92,7 +103,7 @@ void StepLedger::spend(const UnderWay& step, Seconds until) {
 void StepLedger::spend_whole(const UnderWay& step, const engine::EngineCost& cost, Seconds until) {
   const bool cut = step.end > until;
   const Seconds lasts = step.end - step.start;
-  const double share = !cut ? 1 : step.start < until ? (until - step.start) / lasts : 0;
+  const double share = step.share_until(until);
   if (share == 0) return;
   const double stages = timing_.shared_stages ? 1 : timing_.stages, time_share = stages * share;
   // Shared stages: what a step keeps each of them busy.
@@ -160,7 +171,7 @@ StepUse StepLedger::used_until(Seconds at) {
     const Seconds lasts = step.end - step.start;
     const engine::EngineCost cost = step.cost();
     const StepUse own{timing_.shared_stages ? cost.stage() : lasts, cost.energy, cost.busy};
-    sum.add(own, step.end <= at ? 1 : (at - step.start) / lasts);
+    sum.add(own, step.share_until(at));
   }
   return sum;
 }

@@ -66,8 +66,12 @@ struct alignas(64) UnderWay {
   engine::DecodeRun run;  // if it is of one, and
   hardware::OwnAttention own;
   alignas(64) engine::EngineCost whole;  // if it is not
+  std::vector<Seconds> stages;           // of a shared pipeline: when each takes it up
 
   [[nodiscard]] engine::EngineCost cost() const { return of_run ? run.cost(own) : whole; }
+  // The share of it that is done at `at`: of the time in between, or of the time that stages work for it, as it waits
+  // for them too.
+  [[nodiscard]] double share_until(Seconds at) const;
 };
 
 // How the parts of a step's cost add up to its time.
@@ -102,11 +106,12 @@ class StepLedger {
     std::int64_t waiting = 0;    // requests
     std::int64_t kv_blocks = 0;  // used
   };
-  // A step was planned for good.
-  void commit(const StepPrice& price, Seconds start, Seconds end, const StepPlan& plan, const Occupancy& occupancy);
+  // A step was planned for good. `stages`: when each stage takes it up, where they are shared.
+  void commit(const StepPrice& price, Seconds start, Seconds end, const StepPlan& plan, const Occupancy& occupancy,
+              std::span<const Seconds> stages = {});
   void commit(const engine::EngineCost& cost, Seconds start, Seconds end, const StepPlan& plan,
-              const Occupancy& occupancy) {
-    commit(StepPrice{&cost, nullptr, nullptr}, start, end, plan, occupancy);
+              const Occupancy& occupancy, std::span<const Seconds> stages = {}) {
+    commit(StepPrice{&cost, nullptr, nullptr}, start, end, plan, occupancy, stages);
   }
   // The same of the first `steps_of_run` of `steps`, at least one, which begin at `start` and are alike but for their
   // attention: `last` is how the replica stands after the last of them, `attended` what all of them attended to, by KV

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
+#include <span>
 
 #include "sim/serving/replica/pipeline.hpp"
 #include "sim/serving/replica/step_ledger.hpp"
@@ -22,7 +23,8 @@ class StepScheduler {
   // When a step runs.
   struct Span {
     Seconds start, end;
-    Seconds idle;  // of all stages of a pipeline together, before they take it up: Request::bubble
+    Seconds idle;                       // of all stages of a pipeline together, before they take it up: Request::bubble
+    std::span<const Seconds> stages{};  // of a pipeline that is shared: when each takes it up; until the next place()
   };
 
   [[nodiscard]] const StepTiming& timing() const { return timing_; }

@@ -63,6 +63,19 @@ TEST_CASE("a step counts when it is planned, its time and joules when it ends, a
   CHECK(ledger.used_until(Seconds(3)).energy[0] == Joules(20));
 }
 
+// Stages of 1 s each take the step up at 0, 3 and 4: it waits for the second one from 1 to 3.
+TEST_CASE("of a step that waits for stages which others use, what stages did counts") {
+  Listener listener;
+  StepLedger ledger({.stages = 3, .shared_stages = true}, listener);
+  const std::vector<Seconds> taken_up = {Seconds(0), Seconds(3), Seconds(4)};
+  ledger.commit(cost_of(1, 12), Seconds(0), Seconds(5), decodes(1), {.tokens = 1, .emitted = 1}, taken_up);
+  CHECK(ledger.used_until(Seconds(0.5)).busy.si() == approx(0.5 / 3));
+  for (const double at : {1.0, 2.0, 3.0}) CHECK(ledger.used_until(Seconds(at)).busy.si() == approx(1.0 / 3));
+  CHECK(ledger.used_until(Seconds(4.5)).busy.si() == approx(2.5 / 3));
+  CHECK(ledger.used_until(Seconds(4.5)).energy[0].si() == approx(10));
+  CHECK(ledger.used_until(Seconds(5)).busy == Seconds(1));
+}
+
 TEST_CASE("what the end of a run cuts off counts until then, and its tokens not at all") {
   Listener listener;
   StepLedger ledger({.depth = 2}, listener);
