@@ -39,6 +39,7 @@ struct Parts {
 
 unsigned dense_matrices(std::string_view rest) {
   if (whole(rest)) return kWhole;
+  if (rest == ".gate") return 0;  // a mixture's router
   unsigned named = 0;
   if (has_any(rest, {"gate"})) named |= kGate;
   if (has_any(rest, {"up", "fc1"})) named |= kUp;
@@ -135,6 +136,10 @@ Counts count(const YamlNode* left_out, int layers) {
 }
 
 bool has_state(const LayerGroup& group) { return std::holds_alternative<StateLayer>(group.mixer); }
+bool is_kimi_delta(const LayerGroup& group) {
+  const auto* state = std::get_if<StateLayer>(&group.mixer);
+  return state && state->form == StateForm::kimi_delta;
+}
 bool has_attention(const LayerGroup& group) { return has_mixer(group.mixer) && !has_state(group); }
 bool has_dense(const LayerGroup& group) { return group.feed_forward.width > 0 || group.feed_forward.shared_width > 0; }
 
@@ -174,7 +179,10 @@ void store(const YamlNode* left_out, const Format& narrow, ModelSpec& model, Dia
                         "taken as the others");
   const int attentions = layers_having(model, has_attention), states = layers_having(model, has_state);
   const int dense_layers = layers_having(model, has_dense);
-  const int of_attention = counts.attention.of(attentions), of_states = counts.state.of(states);
+  const int of_attention = counts.attention.of(attentions);
+  // Kimi's files call both kinds of layer "self_attn".
+  const bool one_name = std::ranges::any_of(model.groups, is_kimi_delta);
+  const int of_states = one_name ? counts.attention.of(attentions + states) - of_attention : counts.state.of(states);
   const int of_dense = counts.dense.of(dense_layers);
   const bool attention = most(of_attention + of_states, attentions + states);
   const bool output = most(counts.output.of(attentions + states), attentions + states);

@@ -88,6 +88,27 @@ void read_grouped(ConfigReader& config, ModelSpec& model) {
         config.diagnostics());
 }
 
+void store_kv(std::string_view algorithm, const char* key, ConfigReader& config, Precision& precision) {
+  if (algorithm.empty() || algorithm == "None") return;
+  if (algorithm != "FP8" && algorithm != "INT8" && algorithm != "NVFP4")
+    return config.error(key, fmt::format("unknown algorithm '{}'", algorithm), "known: FP8, INT8, NVFP4");
+  precision.kv = *format_named(algorithm == "FP8" ? "fp8" : algorithm == "INT8" ? "int8" : "nvfp4");
+}
+
+// Bits and type of KV entries, or an algorithm's name.
+void read_kv_scheme(ConfigReader& config, Precision& precision) {
+  const YamlNode* scheme = config.find("kv_cache_scheme");
+  if (!scheme) return;
+  if (!scheme->is_mapping()) return store_kv(scheme->text, "kv_cache_scheme", config, precision);
+  ConfigReader reader(*scheme, config.diagnostics());
+  const std::int64_t bits = bits_of(reader, "num_bits");
+  const bool floating = reader.text("type").value_or("float") == "float";
+  if (bits != 8 && !(floating && bits == 4))
+    return config.error("kv_cache_scheme", fmt::format("unknown format of KV entries: {} bits", bits),
+                        "known: 8 bits, floats of 4");
+  precision.kv = *format_named(bits == 4 ? "nvfp4" : floating ? "fp8" : "int8");
+}
+
 void read_mxfp4(ConfigReader&, ModelSpec& model) { model.precision.experts = *format_named("mxfp4"); }
 
 // One entry of config_groups of the compressed-tensors library.
@@ -113,6 +134,7 @@ std::optional<Scheme> scheme_of(const YamlNode& group, Diagnostics& diagnostics)
 }
 
 void read_compressed_tensors(ConfigReader& config, ModelSpec& model) {
+  read_kv_scheme(config, model.precision);
   const YamlNode* groups = config.find("config_groups");
   std::vector<Scheme> schemes;
   if (groups)
@@ -150,21 +172,12 @@ struct ModelOpt {
       config.error("quant_algo", fmt::format("unknown algorithm '{}'", algorithm),
                    "known: FP8, NVFP4, W4A16_NVFP4, FP8_PB_WO, MIXED_PRECISION");
     }
-    read_kv(config, model.precision);
+    if (const auto name = config.text("kv_cache_quant_algo"); name && !name->empty())
+      store_kv(*name, "kv_cache_quant_algo", config, model.precision);
+    else read_kv_scheme(config, model.precision);
   }
 
  private:
-  static void read_kv(ConfigReader& config, Precision& precision) {
-    const YamlNode* scheme = config.find("kv_cache_scheme");
-    std::string name = config.text("kv_cache_quant_algo").value_or("");
-    if (name.empty() && scheme) name = scheme->is_mapping() ? "FP8" : scheme->text;
-    if (name.empty() || name == "None") return;
-    if (name != "FP8" && name != "INT8" && name != "NVFP4")
-      return config.error("kv_cache_quant_algo", fmt::format("unknown algorithm '{}'", name),
-                          "known: FP8, INT8, NVFP4");
-    precision.kv = *format_named(name == "FP8" ? "fp8" : name == "INT8" ? "int8" : "nvfp4");
-  }
-
   // What the first expert, the first projection of an attention or of a state, and the first of a feed-forward have
   // stands for all, and so does the head; what is not named stays as it was.
   static void read_layers(ConfigReader& config, ModelSpec& model) {

@@ -59,6 +59,30 @@ TEST_CASE("compressed-tensors: weights and inputs of the first group") {
   CHECK(w4a16.activations.name == "fp16");
 }
 
+TEST_CASE("a router that is left alone is no part of a feed-forward") {
+  Diagnostics diagnostics;
+  const auto config = [](const std::string& left) {
+    return quantised(R"({"quant_method": "fp8", "weight_block_size": [128, 128], "modules_to_not_convert": [")" + left +
+                     R"("]})");
+  };
+  REQUIRE(read_hf_config(config("model.layers.0.mlp.gate"), "small", diagnostics));
+  CHECK(diagnostics.text(false).find("left as it was") == std::string::npos);
+  REQUIRE(read_hf_config(config("model.layers.0.mlp.gate_proj"), "small", diagnostics));
+  CHECK(diagnostics.text(false).find("left as it was") != std::string::npos);
+}
+
+TEST_CASE("compressed-tensors: KV entries in the format that the file names") {
+  const auto kv = [](const std::string& scheme) {
+    return precision(
+               R"({"quant_method": "compressed-tensors", "kv_cache_scheme": )" + scheme +
+               R"(, "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 8, "type": "float"}}}})")
+        .kv.name();
+  };
+  CHECK(kv("null") == "fp16");
+  CHECK(kv(R"({"num_bits": 8, "type": "float", "strategy": "tensor"})") == "fp8");
+  CHECK(kv(R"({"num_bits": 8, "type": "int"})") == "int8");
+}
+
 TEST_CASE("compressed-tensors by blocks are blocks, with sides of their own") {
   const Precision p = precision(R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {
       "targets": ["Linear"], "weights": {"num_bits": 8, "type": "float", "strategy": "block",

@@ -115,7 +115,7 @@ TEST_CASE("formats stand in the configuration, in its text model or in the file 
   };
   for (const Stored& stored : {Stored{"nvidia--Llama-3.1-70B-Instruct-FP8", "fp8", "fp8", "fp8", 72.7},
                                Stored{"nvidia--Qwen3-235B-A22B-NVFP4", "nvfp4", "nvfp4", "fp8", 134.1},
-                               Stored{"nvidia--DeepSeek-V3.1-NVFP4", "nvfp4", "nvfp4", "fp8", 392.5},
+                               Stored{"nvidia--DeepSeek-V3.1-NVFP4", "nvfp4", "nvfp4", "fp8", 386.4},
                                Stored{"nvidia--Kimi-K2.6-NVFP4", "bf16", "nvfp4", "fp8", 594.2},
                                Stored{"nvidia--Qwen3.5-397B-A17B-NVFP4", "bf16", "nvfp4", "fp8", 237.0},
                                Stored{"nvidia--Qwen3.6-35B-A3B-NVFP4", "nvfp4", "nvfp4", "fp8", 20.8},
@@ -131,7 +131,7 @@ TEST_CASE("formats stand in the configuration, in its text model or in the file 
     CHECK(model->precision.weights.name == stored.weights);
     CHECK(model->precision.expert_weights().name == stored.experts);
     CHECK(model->precision.kv.name() == stored.kv);
-    CHECK(memory_need(*model, {}, 1, 1).weights.si() / 1e9 == approx(stored.gigabytes).epsilon(0.04));
+    CHECK(memory_need(*model, {}, 1, 1).weights.si() / 1e9 == approx(stored.gigabytes).epsilon(0.003));
   }
 }
 
