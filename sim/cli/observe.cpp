@@ -162,11 +162,14 @@ validation::HostConstants fit(const observe::Observed& observed, const YamlNode&
   };
   const auto best = validation::fit_host_constants([&](const validation::HostConstants& constants) {
     double loss = 0;
-    for (const auto& c : errors(&constants, 0, half))
-      if (c.metric != "e2e")
-        for (const validation::Statistic& statistic : c.statistics)
-          if (statistic.name != "p99" && statistic.predicted > 0 && statistic.measured > 0)
-            loss += validation::log_loss(statistic.predicted, statistic.measured);
+    for (const auto& c : errors(&constants, 0, half)) {
+      if (c.metric == "e2e") continue;
+      for (const validation::Statistic& statistic : c.statistics)
+        if (statistic.name != "p99" && statistic.predicted > 0 && statistic.measured > 0)
+          loss += validation::log_loss(statistic.predicted, statistic.measured);
+      // Request by request: which of them a long prompt delays tells a cost of tokens from one of calls.
+      loss += validation::log_loss(1 + c.error_mean.value_or(0), 1);
+    }
     return loss;
   });
   scored.push_back({"second half, without", errors(nullptr, half, all)});

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/catalog.hpp"
@@ -20,7 +19,7 @@ struct Axis {
   double HostConstants::* constant;
   double step, finest;
 };
-using Axes = std::array<Axis, 3>;
+using Axes = std::vector<Axis>;
 using Loss = std::function<double(const HostConstants&)>;
 
 struct Tried {
@@ -28,9 +27,8 @@ struct Tried {
   double loss = 0;
 };
 
-// Steps along one axis after the other.
-Tried along_axes(const Loss& loss, Axes axes) {
-  Tried best{{}, loss({})};
+// From `best` on, steps along one axis after the other.
+Tried along_axes(const Loss& loss, Axes axes, Tried best) {
   const auto helps = [&](const Axis& axis, double step) {
     HostConstants tried = best.constants;
     tried.*axis.constant = std::max(0.0, tried.*axis.constant + step);
@@ -118,7 +116,12 @@ HostConstants fit_host_constants(const std::function<double(const HostConstants&
                      Axis{&HostConstants::per_token_us, 8, 0.25}};
   // Again from where it ends, as a simplex may fall flat; runs jump where a call comes a step later.
   constexpr int kTurns = 4;
-  Tried least = along_axes(loss, axes);
+  const Tried none{{}, loss({})};
+  Tried least = along_axes(loss, axes, none);
+  // What one constant explains alone, single steps of all three do not find once the others have taken a part of it.
+  for (const Axis& axis : axes)
+    if (const Tried other = along_axes(loss, axes, along_axes(loss, {axis}, none)); other.loss < least.loss)
+      least = other;
   for (int turn = 0; turn < kTurns; ++turn) {
     const double before = least.loss;
     least = across_axes(loss, axes, least);

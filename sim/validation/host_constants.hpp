@@ -23,9 +23,10 @@ struct HostConstants {
 // 2 (sqrt(1 + (r / 0.1)^2) - 1) of the logarithm r of predicted / measured: linear where r is large.
 double log_loss(double predicted, double measured);
 
-// Those of the least `loss` that a search from 0 finds: steps along one constant after the other, each twice as long
-// after one that helped and half as long after two that did not, down to 0.25 ms, 0.5 ms and 0.25 us; then up
-// to four simplices from there, of up to 80 runs each, down to the same.
+// Those of the least `loss` that a search finds: from 0 and from what each constant explains alone, steps along one
+// constant after the other, each twice as long after one that helped and half as long after two that did not, down to
+// 0.25 ms, 0.5 ms and 0.25 us; then up to four simplices from the best of these, of up to 80 runs each, down to the
+// same.
 HostConstants fit_host_constants(const std::function<double(const HostConstants&)>& loss);
 
 // Constants of a host as a file says them (schema host_constants/1, docs/rows.md): `set`, paths of a scenario and

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/cli/scratch.hpp"
 #include "tests/support/approx.hpp"
@@ -114,6 +118,44 @@ TEST_CASE("observe: constants of the host from one half, scored on the other") {
   const Ran with = run_program({"observe", kFixtures + "vllm.log", kFixtures + "vllm_bench.json", "--device",
                                 "h100-sxm", "--host", scratch.path("fitted/host.yaml")});
   CHECK(with.code == 0);
+}
+
+// What is observed was simulated with one constant; the two others would explain most of it.
+TEST_CASE("observe: one constant of the host that was laid over a run is found again, and the others are not") {
+  const Scratch scratch;
+  const std::string base =
+      scratch.file("base.yaml",
+                   "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [h100-sxm]}\n"
+                   "serving: {batcher: {policy: vllm_v1, max_num_seqs: 64, max_num_batched_tokens: 2048}}\n"
+                   "workload: {requests: 240, arrivals: {kind: poisson, rate: 4 /s}, stream: {kind: lengths, prompt: "
+                   "{kind: log_normal, mean: 800, cv: 0.8}, output: {kind: log_normal, mean: 150, cv: 0.6}}}\n"
+                   "seed: 3\n");
+  REQUIRE(run_program(
+              {"run", base, "--set", "serving.front_end.per_token=60 us", "--requests", "-o", scratch.path("truth")})
+              .code == 0);
+  nlohmann::json bench = {{"backend", "vllm"},   {"model_id", "meta-llama/Llama-3.1-8B-Instruct"},
+                          {"num_prompts", 240},  {"completed", 240},
+                          {"request_rate", 4.0}, {"duration", 0.0}};
+  std::istringstream lines(scratch.content("truth/requests.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json request = nlohmann::json::parse(line), &metrics = request["metrics"];
+    const auto value = [&](const char* key) { return metrics[key]["value"].get<double>(); };
+    const double start = request["metadata"]["request_start_ns"].get<double>() / 1e9;
+    const double ttft = value("time_to_first_token") / 1e3, e2e = value("request_latency") / 1e3;
+    const auto output = static_cast<std::size_t>(value("output_sequence_length"));
+    bench["input_lens"].push_back(value("input_sequence_length"));
+    bench["output_lens"].push_back(output);
+    bench["ttfts"].push_back(ttft);
+    const std::vector<double> gaps(output - 1, output > 1 ? (e2e - ttft) / static_cast<double>(output - 1) : 0);
+    bench["itls"].push_back(gaps);
+    bench["start_times"].push_back(1000 + start);
+    bench["errors"].push_back("");
+    bench["duration"] = std::max(bench["duration"].get<double>(), start + e2e);
+  }
+  const Ran ran = run_program({"observe", scratch.file("bench.json", bench.dump()), "--scenario", base, "--fit-host"});
+  CHECK(ran.code == 0);
+  CHECK_MESSAGE(holds(ran.out, "0 ms in every prefill step, 0 ms a call and 60 us a prompt token"),
+                (ran.out + ran.err));
 }
 
 TEST_CASE("check: a run against what was observed, and what is no such file") {

@@ -223,7 +223,8 @@ TEST_CASE("host constants that trade off are found again: of most figures their 
                                25 + ms + 0.7 * c.per_token_us, 30 + ms + c.per_token_us,
                                60 + ms + 0.4 * c.per_prefill_step_ms + 2 * c.per_token_us};
   };
-  for (const HostConstants& truth : {HostConstants{6, 15, 8}, HostConstants{10, 50, 20}, HostConstants{3, 0, 30}}) {
+  for (const HostConstants& truth : {HostConstants{6, 15, 8}, HostConstants{10, 50, 20}, HostConstants{3, 0, 30},
+                                     HostConstants{0, 100, 0}, HostConstants{0, 0, 60}}) {
     CAPTURE(truth.per_prefill_step_ms);
     const HostConstants found = fit_host_constants([&](const HostConstants& tried) {
       double loss = 0;
