@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -81,6 +82,20 @@ Layout layout_of(const Gpu& gpu, std::span<const PowerLoad> loads, Watts limit) 
     }
   }
   return layout;
+}
+
+// The readings at the limit that most of them have, the higher of two: a board that is held to less runs slower and at
+// a lower voltage, so that its joules are not those of the others.
+std::vector<PowerReading> of_one_limit(std::span<const PowerReading> readings) {
+  std::map<double, std::size_t> counts;
+  for (const PowerReading& reading : readings) ++counts[reading.limit.si()];
+  double limit = 0;
+  for (const auto& [watts, count] : counts)
+    if (limit == 0 || count >= counts[limit]) limit = watts;
+  std::vector<PowerReading> same;
+  std::ranges::copy_if(readings, std::back_inserter(same),
+                       [=](const PowerReading& reading) { return reading.limit.si() == limit; });
+  return same;
 }
 
 // What the board was held to: the limit where no reading came near it.
@@ -162,8 +177,10 @@ FamilyReport of_diluted(const Gpu& gpu, const EnergyParameters& energy, std::spa
 
 std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const PowerReading> readings, std::size_t most_rows,
                                           std::span<const std::string> held) {
+  if (readings.empty()) return std::nullopt;
+  const std::vector<PowerReading> same = of_one_limit(readings);
   std::vector<PowerLoad> told;
-  for (const PowerReading& reading : telling(readings)) told.push_back(power_load(gpu, reading));
+  for (const PowerReading& reading : telling(same)) told.push_back(power_load(gpu, reading));
   const std::vector<PowerLoad> all = steady(told);
   if (all.size() < kFewestFittedRows) return std::nullopt;
   FormProblem problem;
@@ -180,7 +197,7 @@ std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const PowerR
   base.by_format.clear();
   for (const std::string& format : held)
     if (const auto own = gpu.energy.own_compute(format)) base.by_format[format].compute = *own;
-  const Watts limit = std::ranges::max_element(readings, {}, &PowerReading::limit)->limit;
+  const Watts limit = same.front().limit;
   base.measured_limit = held_to(all, limit);
   Layout layout = layout_of(gpu, loads, limit);
   layout.hold(held);
@@ -195,6 +212,9 @@ std::optional<PowerCalibration> fit_power(const Gpu& gpu, std::span<const PowerR
   calibration.parameters = layout.laid_on(base, values_of(calibration.report.fitted));
   calibration.parameters.tag = Tag::fitted;
   calibration.report.data += fmt::format(", of {} readings", readings.size());
+  if (same.size() < readings.size())
+    calibration.report.data +=
+        fmt::format("; the {} at other limits than {} W are left out", readings.size() - same.size(), limit.si());
   std::vector<double> predicted;
   for (const PowerLoad& load : loads) predicted.push_back(predicted_power(gpu, calibration.parameters, load).si());
   calibration.parts = by_kind(calibration.report, loads, predicted);

@@ -131,6 +131,8 @@ int calibrate(const Arguments& arguments) {
   auto siblings = siblings_of(arguments.siblings, diagnostics);
   std::optional<hardware::Calibration> calibration;
   if (tables) warn_of_unknown_formats(*tables, diagnostics);
+  if (tables && tables->device.find(", ") != std::string::npos)
+    diagnostics.warning({}, "the records name several devices, and are taken as those of one: " + tables->device);
   if (base && tables && !diagnostics.has_errors())
     calibration = hardware::calibrate(
         *tables, *base,

@@ -135,6 +135,24 @@ TEST_CASE("rows that fill up a tile take energy, and so does what few rows of ma
   CHECK(power_load(gpu, layer).bf16_flops == experts.flops);
 }
 
+TEST_CASE("readings at another limit than most are left out: a board held to less works at another voltage") {
+  std::vector<PowerReading> mixed = readings();
+  const auto alone = fit_power(board(), mixed, 1500);
+  for (std::size_t i = 0; i < 100; ++i) {
+    mixed.push_back(mixed[2 * i]);
+    mixed.back().limit = Watts(350);
+    mixed.back().power = std::min(mixed.back().power * 0.6, Watts(350));
+  }
+  const auto fit = fit_power(board(), mixed, 1500);
+  REQUIRE(alone);
+  REQUIRE(fit);
+  CHECK(fit->parameters.active == alone->parameters.active);
+  CHECK(fit->parameters.memory == alone->parameters.memory);
+  CHECK(fit->parameters.compute == alone->parameters.compute);
+  CHECK(fit->parameters.measured_limit == alone->parameters.measured_limit);
+  CHECK(fit->report.data.ends_with("of 342 readings; the 100 at other limits than 700 W are left out"));
+}
+
 TEST_CASE("watts at work, joules by kind and format and joules of a bit are found again") {
   // Of so many that noise and priors weigh little: standard errors are below 1 %, that of padding is 1.9 %.
   const auto fit = fit_power(board(), readings(2400), 3000);
