@@ -74,11 +74,19 @@ std::optional<double> fano_in(const Recording& recording, double window) {
   return fano_of(arrivals, recording.duration, window);
 }
 
-SeedBand band_of(std::vector<double> values) {
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) /
+         static_cast<double>(std::max<std::size_t>(1, values.size()));
+}
+
+// Its ends `widened` times as far from the mean, as ratios: no figure is below 0.
+SeedBand band_of(std::vector<double> values, double widened) {
   if (values.empty()) return {};
   std::ranges::sort(values);
-  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
-  return {quantile_of(values, 0.025), sum / static_cast<double>(values.size()), quantile_of(values, 0.975)};
+  const double mean = mean_of(values);
+  if (mean <= 0) return {mean, mean, mean};
+  const auto end = [&](double share) { return mean * std::pow(quantile_of(values, share) / mean, widened); };
+  return {end(0.025), mean, end(0.975)};
 }
 
 std::string number(double value) { return fmt::format("{:.3g}", value); }
@@ -95,6 +103,11 @@ void add_row(Rows& rows, const char* name, const FitFigure& figure, bool holds) 
 void add_row(Rows& rows, const char* name, const LengthScore& length) {
   rows.push_back({name, number(length.recordings), number(length.fit),
                   fmt::format("to {}", number(length.recordings + 0.02)), length.holds() ? "yes" : "no"});
+}
+
+// A mean of lengths may be off by a twentieth where many calls make the band narrow.
+bool near(const FitFigure& figure) {
+  return figure.in_band() || std::abs(figure.fitted.mean / figure.recorded.value_or(0) - 1) <= 0.05;
 }
 
 // Windows of 1 s and longer, of which the recording has at least four.
@@ -132,8 +145,10 @@ bool FitScore::anywhere_holds() const {
 }
 
 FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const Recording& recorded, int seeds) {
-  std::vector<double> prompts, outputs, rates, fanos_1, fanos_60, reuses, known, calls;
+  std::vector<double> prompts, outputs, prompt_means, output_means, rates, fanos_1, fanos_60, reuses, known, calls;
   FitScore out;
+  // The errors of two parts add up as squares.
+  const double widened = &fitted_to == &recorded ? 1 : std::sqrt(1 + recorded.duration / fitted_to.duration);
   const std::vector<double> windows = windows_of(recorded);
   std::vector<std::vector<double>> fanos(windows.size());
   for (int seed = 1; seed <= seeds; ++seed) {
@@ -144,6 +159,8 @@ FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const R
     add(prompts, prompts_of(run));
     add(outputs, outputs_of(run));
     add(calls, session_calls(run));
+    prompt_means.push_back(mean_of(prompts_of(run)));
+    output_means.push_back(mean_of(outputs_of(run)));
     rates.push_back(static_cast<double>(run.calls.size()) / run.duration);
     if (const auto fano = fano_in(run, 1)) fanos_1.push_back(*fano);
     if (const auto fano = fano_in(run, 60)) fanos_60.push_back(*fano);
@@ -158,13 +175,15 @@ FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const R
   if (!calls.empty())
     out.session_calls = {ks_distance(calls, session_calls(recorded)),
                          ks_distance(session_calls(fitted_to), session_calls(recorded))};
-  out.rate = {static_cast<double>(recorded.calls.size()) / recorded.duration, band_of(rates)};
-  out.fano_1_s = {fano_in(recorded, 1), band_of(fanos_1)};
-  out.fano_60_s = {fano_in(recorded, 60), band_of(fanos_60)};
-  out.reuse = {reuse_share(recorded), band_of(reuses)};
-  out.anywhere = {known_share(recorded), band_of(known)};
+  out.prompt_mean = {mean_of(prompts_of(recorded)), band_of(prompt_means, widened)};
+  out.output_mean = {mean_of(outputs_of(recorded)), band_of(output_means, widened)};
+  out.rate = {static_cast<double>(recorded.calls.size()) / recorded.duration, band_of(rates, widened)};
+  out.fano_1_s = {fano_in(recorded, 1), band_of(fanos_1, widened)};
+  out.fano_60_s = {fano_in(recorded, 60), band_of(fanos_60, widened)};
+  out.reuse = {reuse_share(recorded), band_of(reuses, widened)};
+  out.anywhere = {known_share(recorded), band_of(known, widened)};
   for (std::size_t i = 0; i < windows.size(); ++i)
-    out.fanos.push_back({windows[i], {fano_in(recorded, windows[i]), band_of(fanos[i])}});
+    out.fanos.push_back({windows[i], {fano_in(recorded, windows[i]), band_of(fanos[i], widened)}});
   return out;
 }
 
@@ -172,6 +191,8 @@ Rows rows_of(const FitScore& score) {
   Rows rows;
   add_row(rows, "prompt lengths, KS", score.prompt);
   add_row(rows, "output lengths, KS", score.output);
+  add_row(rows, "prompt lengths, mean", score.prompt_mean, near(score.prompt_mean));
+  add_row(rows, "output lengths, mean", score.output_mean, near(score.output_mean));
   if (score.session_calls) add_row(rows, "calls of a session, KS", *score.session_calls);
   add_row(rows, "calls /s", score.rate, score.rate.in_band());
   add_row(rows, "Fano 1 s", score.fano_1_s, score.fano_1_s.in_band());

@@ -34,6 +34,7 @@ struct LengthScore {
 struct FitScore {
   LengthScore prompt, output;
   std::optional<LengthScore> session_calls;  // how many a session has, where the fit has sessions
+  FitFigure prompt_mean, output_mean;        // tokens
   FitFigure rate, fano_1_s, fano_60_s;       // calls per second; variance over mean
   FitFigure reuse;     // share of the prompt tokens, by a cache without end that is empty at the start
   FitFigure anywhere;  // the same of contents wherever they stood in an earlier prompt
@@ -45,7 +46,8 @@ struct FitScore {
 };
 
 // The workload run with seeds 1 to `seeds` for as long as `recorded`, beside it; `fitted_to` is what it was fitted to:
-// `recorded` itself, or another part of the trace.
+// `recorded` itself, or another part of the trace, whose figures are themselves known only as well as a part of such a
+// length tells: bands are wider by that.
 FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const Recording& recorded, int seeds = 20);
 
 // The figures in words: name, recorded, fit, what it may be, "yes" or "no".

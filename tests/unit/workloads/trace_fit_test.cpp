@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "base/random.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/unit/workloads/support.hpp"
 #include "workloads/fit/fit_arrivals.hpp"
@@ -70,6 +71,33 @@ TEST_CASE("halves are of the same time, and the second counts from its start") {
   CHECK((first.calls.size() == 2 && first.duration == 4));
   REQUIRE(second.calls.size() == 2);
   CHECK((second.calls[0].arrival == 3 && second.calls[1].arrival == 4 && second.duration == 4));
+}
+
+TEST_CASE("lengths far apart keep their mean, in many calls and in a few") {
+  for (const std::size_t count : {std::size_t{30}, std::size_t{20'000}}) {
+    CAPTURE(count);
+    RandomStream draws(5);
+    std::vector<traces::TraceRecord> records;
+    double prompts = 0, outputs = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto length = [&] { return std::llround(1000 * std::exp(std::sqrt(std::log(2)) * draws.normal())) + 1; };
+      const std::int64_t prompt = length(), output = length();
+      records.push_back(call(static_cast<double>(i), {{i + 1, prompt}}, output));
+      prompts += static_cast<double>(prompt);
+      outputs += static_cast<double>(output);
+    }
+    const JointLengths law = fit_lengths(recorded(std::move(records)));
+    const auto mean = [&law](const std::vector<double>& values) {
+      double sum = 0;
+      for (std::size_t i = 1; i < values.size(); ++i)
+        sum += (law.shares[i] - law.shares[i - 1]) * (values[i] + values[i - 1]) / 2;
+      return sum;
+    };
+    CHECK(mean(law.prompt) == approx(prompts / static_cast<double>(count)).epsilon(0.01));
+    double answers = 0;
+    for (const LengthPart& part : law.parts) answers += mean(part.output) / static_cast<double>(law.parts.size());
+    CHECK(answers == approx(outputs / static_cast<double>(count)).epsilon(0.015));
+  }
 }
 
 TEST_CASE("calls of a rounded clock are spread over its tick, those of another stay") {
