@@ -91,11 +91,13 @@ class ResidualFunction : public Eigen::DenseFunctor<double> {
   mutable std::vector<double> predicted_;
 };
 
-// Standard errors of the logarithms, from the rows re-weighted by 1 / sqrt(1 + (r / 0.1)^2). Directions that no row
-// sees get a very large one.
+// Standard errors of the logarithms: those of an M-estimator (Huber, Robust Statistics, 1981, 7.6), whose loss pulls by
+// w r with w = 1 / sqrt(1 + (r / 0.1)^2) and bends by w^3, so that the variance is mean (w r)^2 / (mean w^3)^2 over the
+// information of rows of weight 1. Directions that no row sees get a very large one.
 Eigen::VectorXd standard_errors(const ResidualFunction& residuals, std::vector<double> parameters) {
   const Eigen::VectorXd errors = residuals.log_errors(parameters);
   const Eigen::VectorXd weights = (1 + (errors / kOutlierScale).array().square()).rsqrt();
+  const Eigen::VectorXd bends = weights.array().cube();
   Eigen::MatrixXd jacobian(errors.size(), eigen_index(parameters.size()));
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const double value = parameters[i];
@@ -106,8 +108,8 @@ Eigen::VectorXd standard_errors(const ResidualFunction& residuals, std::vector<d
     parameters[i] = value;
   }
   const double freedom = static_cast<double>(std::max<Eigen::Index>(1, errors.size() - eigen_index(parameters.size())));
-  const double variance = (weights.array() * errors.array().square()).sum() / freedom;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> information(jacobian.transpose() * weights.asDiagonal() *
+  const double variance = (weights.array() * errors.array()).square().sum() / freedom / bends.mean();
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> information(jacobian.transpose() * bends.asDiagonal() *
                                                                    jacobian);
   const double least = std::max(1e-12 * information.eigenvalues().maxCoeff(), std::numeric_limits<double>::min());
   const Eigen::VectorXd spread = information.eigenvalues().cwiseMax(least).cwiseInverse();

@@ -59,6 +59,26 @@ TEST_CASE("the standard error of a lone scale is noise over the root of the rows
   CHECK(fit.parameters[0].standard_error == approx(0.03 / 20).epsilon(0.15));
 }
 
+TEST_CASE("standard errors are those of repeated fits, where many rows lie beyond the bend of the loss too") {
+  for (const double noise : {0.05, 0.2}) {
+    CAPTURE(noise);
+    RandomStream draws(11);
+    double squares = 0, claimed = 0;
+    constexpr int kFits = 300;
+    for (int i = 0; i < kFits; ++i) {
+      FitProblem problem;
+      problem.parameters = {{"scale", 0.1, 10, 2, 10}};
+      for (int row = 0; row < 60; ++row) problem.measured.push_back(2 * std::exp(noise * draws.normal()));
+      problem.predict = [](std::span<const double> p, std::span<double> y) { std::ranges::fill(y, p[0]); };
+      const FitOutcome fit = fit_in_log(problem, 1);
+      squares += std::pow(std::log(fit.parameters[0].value / 2), 2);
+      claimed += fit.parameters[0].standard_error;
+    }
+    // Of 300 fits the scatter is known to 4 %.
+    CHECK(claimed / kFits == approx(std::sqrt(squares / kFits)).epsilon(0.1));
+  }
+}
+
 TEST_CASE("a parameter that no row sees stays at its prior and is not identified") {
   FitProblem problem = line(20, 2, 0.03, 100);
   problem.parameters.push_back({"unseen", 0.1, 100, 3, 0.5});
