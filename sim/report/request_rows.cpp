@@ -15,8 +15,12 @@ namespace {
 std::string error_of(serving::Outcome outcome, serving::Reason reason) {
   static constexpr std::array<std::string_view, 5> kTypes = {"", "cancelled", "timed_out", "dropped", "failed"};
   if (outcome == serving::Outcome::completed) return "null";
+  const std::string_view message = outcome == serving::Outcome::cancelled ? "given up by its user"
+                                   : outcome == serving::Outcome::timed_out
+                                       ? "no answer within the timeout"
+                                       : serving::kReasonNames[static_cast<std::size_t>(reason)];
   return fmt::format(R"({{"code":null,"type":"{}","message":"{}"}})", kTypes[static_cast<std::size_t>(outcome)],
-                     serving::kReasonNames[static_cast<std::size_t>(reason)]);
+                     message);
 }
 
 std::int64_t nanoseconds(Seconds time) { return std::llround(time.si() * 1e9); }

@@ -277,6 +277,11 @@ TEST_CASE("requests.jsonl says why a call has no answer, and has no metric that 
   }
   CHECK(dropped > 0);
   CHECK(dropped == result["requests"]["dropped"]);
+  REQUIRE(run_program({"run", file, "--requests", "-o", scratch.path("b"), "--set", "workload.timeout=1 ms"}).code ==
+          0);
+  const std::string late = scratch.content("b/requests.jsonl");
+  const Json error = Json::parse(late.substr(0, late.find('\n')))["error"];
+  CHECK(error == Json{{"code", nullptr}, {"type", "timed_out"}, {"message", "no answer within the timeout"}});
 }
 
 TEST_CASE("timeline.json is a Chrome trace: steps of a replica do not overlap, requests begin and end") {
