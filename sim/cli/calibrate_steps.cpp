@@ -39,6 +39,7 @@ struct Read {
   void add(validation::MeasuredSteps more) {
     measured.steps.insert(measured.steps.end(), more.steps.begin(), more.steps.end());
     measured.host_bound += more.host_bound;
+    measured.times.insert(more.times.begin(), more.times.end());
   }
 };
 
@@ -97,8 +98,8 @@ bool calibrate_steps(const StepRecords& what, Diagnostics& diagnostics) {
   }
   const Read read = what.scenario.empty() ? read_engine_records(what, diagnostics) : read_tables(what, diagnostics);
   if (diagnostics.has_errors() || !read.scenario) return false;
-  auto table = validation::step_table(read.measured.steps, *read.scenario, names_of(what), typed(what.records.front()),
-                                      diagnostics);
+  auto table =
+      validation::step_table(read.measured, *read.scenario, names_of(what), typed(what.records.front()), diagnostics);
   if (!table) return false;
   hardware::StepsDevice& device = table->device;
   const std::string base = device.device->name;
