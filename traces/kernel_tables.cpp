@@ -16,6 +16,7 @@
 #include "traces/cells.hpp"
 #include "traces/kernel_table_format.hpp"
 #include "traces/microbench_record.hpp"
+#include "traces/repeated_cases.hpp"
 
 namespace llmscape::traces {
 namespace {
@@ -58,17 +59,12 @@ const KernelTableFormat* format_of(std::string_view header) {
   return found == csv_formats().end() ? nullptr : &*found;
 }
 
-// The lists of all cases.
-auto lists_of(KernelTables& t) {
-  return std::tie(t.gemm, t.grouped_gemm, t.expert_layer, t.decode_attention, t.prefill_attention, t.mixed_attention,
-                  t.latent_attention, t.indexed_attention, t.elementwise, t.collective, t.copy, t.launch);
-}
-
 void append(KernelTables& into, KernelTables from) {
   const auto append_list = [](auto& to, auto& records) { to.insert(to.end(), records.begin(), records.end()); };
   std::apply(
       [&](auto&... to) { std::apply([&](auto&... records) { (append_list(to, records), ...); }, lists_of(from)); },
       lists_of(into));
+  append_list(into.rest, from.rest);
   append_list(into.power, from.power);
   append_list(into.latent_power, from.latent_power);
   add_name(into.device, from.device);
@@ -78,7 +74,7 @@ void append(KernelTables& into, KernelTables from) {
 }
 
 void read_record_into(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
-  if (const auto record = read_microbench_record(path, diagnostics)) append(into, kernel_tables(*record));
+  if (const auto record = read_microbench_record(path, diagnostics)) append(into, timed_cases(*record));
 }
 
 void read_file_into(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
@@ -120,26 +116,6 @@ void read_path_into(const std::string& path, KernelTables& into, Diagnostics& di
   }
 }
 
-// Sorts by case and engine; one that stands several times gets its mean time.
-template <class Case>
-void sort_and_average(std::vector<Timed<Case>>& records) {
-  const auto what = [](const Timed<Case>& record) {
-    return std::pair<const Case&, const std::string&>(record, record.engine);
-  };
-  std::ranges::sort(records, [&](const auto& a, const auto& b) { return what(a) < what(b); });
-  auto kept = records.begin();
-  for (auto first = records.begin(); first != records.end();) {
-    auto last = first;
-    Seconds sum;
-    for (; last != records.end() && what(*last) == what(*first); ++last) sum += last->time;
-    const Seconds mean = sum / static_cast<double>(last - first);
-    if (kept != first) *kept = std::move(*first);
-    (kept++)->time = mean;
-    first = last;
-  }
-  records.erase(kept, records.end());
-}
-
 }  // namespace
 
 std::optional<KernelTables> read_kernel_tables(const std::vector<std::string>& paths, Diagnostics& diagnostics) {
@@ -147,7 +123,11 @@ std::optional<KernelTables> read_kernel_tables(const std::vector<std::string>& p
   KernelTables tables;
   for (const std::string& path : paths) read_path_into(path, tables, diagnostics);
   if (diagnostics.errors() > errors) return std::nullopt;
-  std::apply([](auto&... records) { (sort_and_average(records), ...); }, lists_of(tables));
+  for (const UnlikeRepeats& unlike : average_repeats(tables))
+    diagnostics.warning({}, fmt::format("{}: repeats that are more than a tenth apart count by their mean (cases: {}; "
+                                        "most in {}, {:.4g} to {:.4g} us)",
+                                        unlike.kind, unlike.cases, unlike.widest, 1e6 * unlike.shortest.si(),
+                                        1e6 * unlike.longest.si()));
   return tables;
 }
 

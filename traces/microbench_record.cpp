@@ -7,11 +7,11 @@
 #include "traces/kernel_case.hpp"
 #include "traces/kernel_case_fields.hpp"
 #include "traces/record_file.hpp"
+#include "traces/repeated_cases.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace llmscape::traces {
@@ -273,7 +273,7 @@ void write_microbench_record(const MicrobenchRecord& record, const std::string& 
   write_file_atomically(path, compressed_for(path, text));
 }
 
-KernelTables kernel_tables(const MicrobenchRecord& record) {
+KernelTables timed_cases(const MicrobenchRecord& record) {
   KernelTables tables;
   const auto text = [&record](const char* key) {
     const auto found = record.context.find(key);
@@ -283,21 +283,23 @@ KernelTables kernel_tables(const MicrobenchRecord& record) {
   tables.software = text("software");
   tables.backend = record.backend;
   tables.threads = text("threads");
-  std::vector<const MicrobenchRow*> rows;
-  for (const MicrobenchRow& row : record.rows) rows.push_back(&row);
-  std::ranges::stable_sort(rows, [](const auto* a, const auto* b) { return a->what < b->what; });
-  const auto repeated = std::ranges::unique(rows, [](const auto* a, const auto* b) { return a->what == b->what; });
-  rows.erase(repeated.begin(), repeated.end());
-  for (const MicrobenchRow* row : rows) {
+  for (const MicrobenchRow& row : record.rows) {
     std::visit(
         [&]<class Case>(const Case& what) {
-          list_of<Case>(tables).push_back({what, Seconds(chosen(row->time, record.statistic))});
+          list_of<Case>(tables).push_back({what, Seconds(chosen(row.time, record.statistic))});
         },
-        row->what);
+        row.what);
   }
   for (const PowerRow& row : record.power)
     if (row.what && row.time_s)
       tables.power.push_back({*row.what, Seconds(*row.time_s), Watts(row.power_w), Watts(row.limit_w)});
+    else if (!row.what) tables.rest.emplace_back(row.power_w);
+  return tables;
+}
+
+KernelTables kernel_tables(const MicrobenchRecord& record) {
+  KernelTables tables = timed_cases(record);
+  average_repeats(tables);
   return tables;
 }
 

@@ -54,6 +54,8 @@ struct MicrobenchRecord {
 
 std::optional<MicrobenchRecord> read_microbench_record(const std::string& path, Diagnostics& diagnostics);
 void write_microbench_record(const MicrobenchRecord& record, const std::string& path);
+// All rows as they stand, and with the mean time of a case that stands several times.
+KernelTables timed_cases(const MicrobenchRecord& record);
 KernelTables kernel_tables(const MicrobenchRecord& record);
 
 }  // namespace llmscape::traces

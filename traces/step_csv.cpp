@@ -75,6 +75,7 @@ std::optional<StepRows> read_step_rows(const std::string& path, Diagnostics& dia
         return std::nullopt;
       }
       rows.whole = kTimes[*time].whole;
+      rows.time = kTimes[*time].name;
     }
     const auto whole = [&table](std::size_t column) {
       return table.has(column) ? table.whole(column, 0) : std::optional<std::int64_t>(0);

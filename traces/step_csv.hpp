@@ -18,6 +18,7 @@ struct StepRow {
 
 struct StepRows {
   bool whole = false;  // times are of whole steps with the host's work; else of the device alone
+  std::string time;    // the column of times, by its name: "step_ms"
   std::vector<StepRow> steps;
 };
 

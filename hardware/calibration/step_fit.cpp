@@ -96,6 +96,14 @@ double best_smoothing(std::span<const Row> rows) {
   return best;
 }
 
+double median_ratio(std::span<const Row> rows) {
+  std::vector<double> logs;
+  for (const Row& row : rows) logs.push_back(row.log_ratio);
+  const auto middle = logs.begin() + static_cast<std::ptrdiff_t>((logs.size() - 1) / 2);
+  std::ranges::nth_element(logs, middle);
+  return std::exp(*middle);
+}
+
 void score(std::span<const Row> rows, StepFit& fit) {
   const auto unseen = part(rows, [](std::uint64_t of) { return of == 0; });
   const auto seen = part(rows, [](std::uint64_t of) { return of != 0; });
@@ -120,6 +128,7 @@ StepFit fit_steps(std::span<const MeasuredStep> measured, StepModel& priced, std
     rows.push_back({&step, at, price, std::log(step.time.si() / price), fifth_of(step)});
   }
   StepFit fit;
+  fit.ratio = median_ratio(rows);
   fit.smoothing = best_smoothing(rows);
   score(rows, fit);
   for (const auto& [row, count] : few(part(rows, [](std::uint64_t) { return true; }))) {

@@ -17,6 +17,7 @@ struct HeldOutStep {
 struct StepFit {
   std::vector<MeasuredStep> steps;  // at most kMostSteps, each for those of its cell; of all that were measured
   double smoothing = 0;             // doublings: what served best on steps that were not held out
+  double ratio = 1;                 // measured / priced by the device alone, median of all that were measured
   std::vector<HeldOutStep> held_out;
 };
 

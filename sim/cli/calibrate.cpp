@@ -14,6 +14,7 @@
 #include "base/files.hpp"
 #include "base/table.hpp"
 #include "hardware/calibration/calibrate.hpp"
+#include "hardware/calibration/unfitted_rows.hpp"
 #include "hardware/device_entry.hpp"
 #include "hardware/gpu/gpu.hpp"
 #include "models/format.hpp"
@@ -138,6 +139,11 @@ int calibrate(const Arguments& arguments) {
         *tables, *base,
         {arguments.families, arguments.rows, names_of(arguments.records), std::move(siblings), arguments.held},
         diagnostics);
+  if (calibration) {
+    const YamlNode* kind = calibration->device.find("kind");
+    hardware::warn_of_unfitted_rows(*tables, kind && kind->text == "cpu", arguments.families, calibration->reports,
+                                    diagnostics);
+  }
   arguments.messages.show(diagnostics);
   if (!calibration) return kUsage;
   if (!is_stdout(arguments.output) && !is_stdout(arguments.report))
@@ -180,7 +186,7 @@ void add(CLI::App& app, Session& session) {
         return text.find('=') == std::string::npos ? "must be NAME=RECORD" : std::string();
       });
   verb->add_option("--hold", arguments->held,
-                   "Of the energy, what stays as the base has it: active, memory, padding, compute, or a format")
+                   "Of the energy, what stays as the base has it: active, memory, padding, compute, idle, or a format")
       ->type_name("NAME,...")
       ->delimiter(',');
   verb->add_option("--rows", arguments->rows, "At most this many rows of a family, always the same ones")

@@ -39,13 +39,27 @@ struct Read {
   void add(validation::MeasuredSteps more) {
     measured.steps.insert(measured.steps.end(), more.steps.begin(), more.steps.end());
     measured.host_bound += more.host_bound;
+    measured.times.insert(more.times.begin(), more.times.end());
   }
 };
+
+// A table begins with its columns, a record with a brace.
+bool is_table(const std::string& path) {
+  LineReader lines(path);
+  const auto header = lines.next();
+  return header && !header->starts_with('{') && header->find(',') != std::string::npos &&
+         header->find(':') == std::string::npos;
+}
 
 Read read_engine_records(const StepRecords& what, Diagnostics& diagnostics) {
   Read read;
   std::string model;
   for (const std::string& path : what.records) {
+    if (is_table(path)) {
+      diagnostics.error(typed(path), "a table of steps does not tell of which server it is",
+                        "give --scenario instead of --base: the scenario of that server");
+      continue;
+    }
     const auto record = traces::read_engine_record(path, diagnostics);
     if (!record) continue;
     if (read.replay && record->model != model) {
@@ -97,8 +111,8 @@ bool calibrate_steps(const StepRecords& what, Diagnostics& diagnostics) {
   }
   const Read read = what.scenario.empty() ? read_engine_records(what, diagnostics) : read_tables(what, diagnostics);
   if (diagnostics.has_errors() || !read.scenario) return false;
-  auto table = validation::step_table(read.measured.steps, *read.scenario, names_of(what), typed(what.records.front()),
-                                      diagnostics);
+  auto table =
+      validation::step_table(read.measured, *read.scenario, names_of(what), typed(what.records.front()), diagnostics);
   if (!table) return false;
   hardware::StepsDevice& device = table->device;
   const std::string base = device.device->name;

@@ -14,8 +14,8 @@ namespace llmscape::cli::compare_verb {
 namespace {
 
 constexpr const char* kFooter =
-    R"(The last column names the one that is better, where one direction is: see 'llmscape list metrics'. It
-names none for total_joules and total_cost where the windows differ in length.
+    R"(The last column names the one that is better, where one direction is: see 'llmscape list metrics'.
+It names none for total_joules and total_cost where the windows differ in length.
 
 Examples:
   llmscape run scenario.yaml -o a

@@ -19,15 +19,23 @@ constexpr double kNever = 1e300;
 
 bool is_share(const std::string& quantity) { return quantity == quantity::kKvUse; }
 
-// The mean of the samples in [from, to]; nothing where none is.
-std::optional<double> mean_between(const Course& course, double from, double to) {
-  double sum = 0, weight = 0;
-  for (const auto& s : course.samples()) {
+// The mean over [from, to], as far as samples reach; nothing where none is of that time. A sample stands for the time
+// from midway to the one before it to midway to the one after it: samplers slow down, skip and are joined.
+std::optional<double> mean_over_time(const std::vector<Course::Sample>& samples, double from, double to) {
+  double sum = 0, time = 0, plain = 0, weight = 0;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const Course::Sample& s = samples[i];
+    const double since = i == 0 ? s.at : (samples[i - 1].at + s.at) / 2;
+    const double until = i + 1 == samples.size() ? s.at : (s.at + samples[i + 1].at) / 2;
+    const double length = std::max(0.0, std::min(until, to) - std::max(since, from));
+    sum += s.value * length;
+    time += length;
     if (s.at < from || s.at > to) continue;
-    sum += s.value * s.weight;
+    plain += s.value * s.weight;
     weight += s.weight;
   }
-  return weight > 0 ? std::optional(sum / weight) : std::nullopt;
+  if (weight == 0) return std::nullopt;
+  return time > 0 ? sum / time : plain / weight;  // a lone sample stands for no time
 }
 
 double value_near(const Course& course, double at) {
@@ -192,7 +200,7 @@ std::map<std::string, double> figures(const Observed& observed) {
   if (const auto power = observed.courses.find(quantity::kPower); power != observed.courses.end()) {
     std::optional<double> watts = 0;
     for (const auto& [device, course] : power->second) {
-      const auto mean = mean_between(course, 0, last > 0 ? last : kNever);
+      const auto mean = mean_over_time(course.samples(), 0, last > 0 ? last : kNever);
       watts = watts && mean ? std::optional(*watts + *mean) : std::nullopt;
     }
     if (watts) all["mean_w"] = *watts;
@@ -206,7 +214,8 @@ std::map<std::string, CourseSummary> over_time(const Observed& observed) {
   std::map<std::string, CourseSummary> all;
   for (const auto& [quantity, by_engine] : observed.courses) {
     CourseSummary summary;
-    for (const Course::Sample& s : observed.total(quantity)) {
+    const auto samples = observed.total(quantity);
+    for (const Course::Sample& s : samples) {
       // A sample of an engine tells of the time before it, and work begins at 0 (align_courses).
       if (is_of_devices(quantity) ? s.at < 0 : s.at <= 0) continue;
       summary.samples += s.weight;
@@ -215,6 +224,8 @@ std::map<std::string, CourseSummary> over_time(const Observed& observed) {
     }
     if (summary.samples == 0) continue;
     summary.mean /= summary.samples;
+    // An engine's log has no lines while nothing runs: only of devices the time between two samples is known.
+    if (is_of_devices(quantity)) summary.mean = mean_over_time(samples, 0, kNever).value_or(summary.mean);
     all[quantity] = summary;
   }
   return all;

@@ -62,6 +62,30 @@ std::vector<std::string> reasons_against(const scenario::Scenario& scenario) {
   return reasons;
 }
 
+// Columns of times with what their names say: "times in 'device_us' are in us".
+std::string told_units(const std::set<std::string>& columns) {
+  std::string told;
+  for (const std::string& column : columns)
+    told += fmt::format("{}times in '{}' are in {}", told.empty() ? "" : ", ", column,
+                        column.substr(column.rfind('_') + 1));
+  return told;
+}
+
+// Reports times that no device like the scenario's takes: a correction would not be one of its pricing.
+void judge_ratio(double ratio, const std::set<std::string>& columns, const std::string& device,
+                 const SourceRange& where, Diagnostics& diagnostics) {
+  constexpr double kRefused = 10, kDoubtful = 3;  // units are a thousand apart, and a base that is off by three is none
+  const double off = std::max(ratio, 1 / ratio);
+  if (off <= kDoubtful) return;
+  const std::string units = told_units(columns);
+  std::string message = fmt::format("the median step took {} times what {} takes for it{}{}",
+                                    ratio < 100 ? fmt::format("{:.2g}", ratio) : fmt::format("{:.0f}", ratio), device,
+                                    units.empty() ? "" : "; ", units);
+  if (off > kRefused)
+    diagnostics.error(where, message + ". Beyond a factor of 10 they are in another unit, or of another device");
+  else diagnostics.warning(where, std::move(message));
+}
+
 }  // namespace
 
 MeasuredSteps measured_steps(const traces::EngineRecord& record, const scenario::Scenario& scenario) {
@@ -92,6 +116,7 @@ MeasuredSteps measured_steps(const traces::StepRows& rows, const scenario::Scena
   const auto laws = models::kv_laws(spec);
   const auto model = engine::bind(device_of(scenario), spec, pool.plan(), scenario::settings_of(pool));
   MeasuredSteps measured;
+  if (!rows.time.empty()) measured.times.insert(rows.time);
   for (const traces::StepRow& row : rows.steps) {
     MeasuredStep step;
     step.prompts = row.prompts;
@@ -115,10 +140,19 @@ MeasuredSteps measured_steps(const traces::StepRows& rows, const scenario::Scena
   return measured;
 }
 
-std::optional<StepTable> step_table(const std::vector<MeasuredStep>& steps, const scenario::Scenario& scenario,
+std::optional<StepTable> step_table(const MeasuredSteps& measured, const scenario::Scenario& scenario,
                                     const std::string& source, const SourceRange& where, Diagnostics& diagnostics) {
   if (const auto reasons = reasons_against(scenario); !reasons.empty()) {
     for (const std::string& reason : reasons) diagnostics.error(where, reason);
+    return std::nullopt;
+  }
+  if (measured.host_bound > 0 && measured.steps.size() < hardware::kFewestSteps) {
+    const std::string units = told_units(measured.times);
+    diagnostics.error(
+        where, fmt::format("{} of {} steps took no longer than the host alone and are left out: a step "
+                           "table needs {} others, and there are {}{}",
+                           measured.host_bound, measured.host_bound + measured.steps.size(), hardware::kFewestSteps,
+                           measured.steps.size(), units.empty() ? "" : "; " + units));
     return std::nullopt;
   }
   const scenario::PoolConfig& pool = scenario.pools.front();
@@ -127,11 +161,13 @@ std::optional<StepTable> step_table(const std::vector<MeasuredStep>& steps, cons
   const auto priced = device_of(scenario).bind(model, plan, scenario::settings_of(pool).device);
   StepTable table;
   try {
-    table.fit = hardware::fit_steps(steps, *priced, models::kv_laws(model));
+    table.fit = hardware::fit_steps(measured.steps, *priced, models::kv_laws(model));
   } catch (const std::invalid_argument& reason) {
     diagnostics.error(where, reason.what());
     return std::nullopt;
   }
+  judge_ratio(table.fit.ratio, measured.times, device_of(scenario).name, where, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   table.comparisons = compare_held_out(table.fit.held_out);
   for (const hardware::HeldOutStep& step : table.fit.held_out)
     table.inside += step.trust / static_cast<double>(table.fit.held_out.size());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace llmscape::validation {
 
 struct MeasuredSteps {
   std::vector<hardware::MeasuredStep> steps;
-  std::size_t host_bound = 0;  // beside them: the host took all of their time, so that they say nothing of the device
+  std::size_t host_bound = 0;   // beside them: the host took all of their time, so that they say nothing of the device
+  std::set<std::string> times;  // columns of tables that tell the times: "step_ms"
 };
 
 // Steps of the mini engine: the time of its kernels. Decodes that ran as captured graphs are padded as `scenario`'s
@@ -33,10 +35,9 @@ struct StepTable {
   double inside = 0;  // share of the held-out steps within reach of the others
 };
 
-// Nothing after reporting at `where` why the steps make no table: too few, all alike, or a scenario with several pools,
-// devices or stages.
-std::optional<StepTable> step_table(const std::vector<hardware::MeasuredStep>& steps,
-                                    const scenario::Scenario& scenario, const std::string& source,
-                                    const SourceRange& where, Diagnostics& diagnostics);
+// Nothing after reporting at `where` why the steps make no table: too few, all alike, times that the device is nowhere
+// near, or a scenario with several pools, devices or stages.
+std::optional<StepTable> step_table(const MeasuredSteps& measured, const scenario::Scenario& scenario,
+                                    const std::string& source, const SourceRange& where, Diagnostics& diagnostics);
 
 }  // namespace llmscape::validation

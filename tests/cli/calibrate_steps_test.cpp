@@ -116,6 +116,42 @@ TEST_CASE("steps that took no longer than the host are left out, and said to be"
   CHECK(holds(ran.out, "2 more steps took no longer than the host alone"));
 }
 
+TEST_CASE("steps that are all left out for their host are told as such") {
+  const Scratch scratch;
+  scratch.file("box.yaml", kRoofline);
+  // The host takes 0.1 s of each step: 60 steps of 0.05 s and 2 of 4 s.
+  const Ran ran =
+      run_program({"calibrate", "--steps", scratch.file("s.csv", table(0.05) + "0,1,1000,4\n0,2,2000,4\n"),
+                   "--scenario", scratch.file("server.yaml", scenario("box.yaml")), "-o", scratch.path("mine.yaml")});
+  CHECK(ran.code == 2);
+  CHECK_MESSAGE(holds(ran.err,
+                      "60 of 62 steps took no longer than the host alone and are left out: a step table needs "
+                      "20 others, and there are 2; times in 'step_s' are in s"),
+                ran.err);
+}
+
+TEST_CASE("times in another unit than their column's are refused, and times far from the device's told") {
+  const Scratch scratch;
+  scratch.file("box.yaml", kRoofline);
+  const std::string server = scratch.file("server.yaml", scenario("box.yaml")), out = scratch.path("mine.yaml");
+  const auto calibrate = [&](double seconds, const std::string& column) {
+    std::string csv = table(seconds);
+    csv.replace(csv.find("step_s"), 6, column);
+    return run_program({"calibrate", "--steps", scratch.file("s.csv", csv), "--scenario", server, "-o", out});
+  };
+  // 31 decodes stream 2.47 GB of weights, 31,000 entries of 32,768 B and 0.1 GB of activations at 1 GB/s in 3.6 s.
+  const Ran small = calibrate(4, "device_ms");
+  CHECK(small.code == 2);
+  CHECK_MESSAGE(holds(small.err, "the median step took 0.0011 times what box takes for it; "), small.err);
+  CHECK(holds(small.err, "times in 'device_ms' are in ms. Beyond a factor of 10 they are in another unit"));
+  CHECK_FALSE(std::filesystem::exists(out));
+  CHECK(calibrate(4000, "device_s").code == 2);
+  const Ran far = calibrate(14, "device_s");
+  CHECK(far.code == 0);
+  CHECK_MESSAGE(holds(far.err, "warning: the median step took 3.9 times what box takes for it"), far.err);
+  CHECK(calibrate(4, "device_s").err.empty());
+}
+
 TEST_CASE("what cannot become a table is refused with its place, and nothing is written") {
   const Scratch scratch;
   scratch.file("box.yaml", kRoofline);
@@ -134,11 +170,16 @@ TEST_CASE("what cannot become a table is refused with its place, and nothing is 
   CHECK(
       holds(refused("prompt_tokens,decodes,context,step_ms\n0,0,0,1\n"), "s.csv:2:3: error: a step that computes no"));
   CHECK(holds(refused("prompt_tokens,decodes,context,step_ms\n0,3,2,1\n"), "s.csv:2:5: error: 3 decodes attend to 2"));
-  CHECK(holds(refused("prompt_tokens,decodes,context,step_ms\n0,3,300,1\n"), "needs 20 measured steps"));
+  CHECK(holds(refused("prompt_tokens,decodes,context,step_ms\n0,3,300,1\n"),
+              "a step table needs 20 others, and there are 0"));
   CHECK(holds(refused("prompt_tokens,decodes,contexts,step_ms\n0,3,300,1\n"), "s.csv:1:23: error:"));
   const Ran neither = run_program({"calibrate", "--steps", kRecord, "-o", out});
   CHECK(neither.code == 2);
   CHECK(holds(neither.err, "needs --base"));
+  const Ran base = run_program({"calibrate", "--steps", scratch.file("s.csv", table(4)), "--base", "l40s", "-o", out});
+  CHECK(base.code == 2);
+  CHECK(holds(base.err, "s.csv: error: a table of steps does not tell of which server it is"));
+  CHECK(holds(base.err, "give --scenario instead of --base"));
   const Ran without = run_program({"calibrate", kRecord, "-o", out});
   CHECK(without.code == 2);
   CHECK(holds(without.err, "needs --base"));

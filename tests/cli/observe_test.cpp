@@ -35,7 +35,8 @@ TEST_CASE("observe: a log, a benchmark and power become a scenario, a trace and 
   CHECK(holds(ran.out, "1 of 6 requests failed or had no answer"));
   const auto observed = nlohmann::json::parse(scratch.content("seen/observed.json"));
   CHECK(observed["metrics"]["tpot_s.mean"].get<double>() == approx(0.007));
-  CHECK(observed["metrics"]["mean_w"].get<double>() == 411.5);  // one sample in the second that it took
+  // Samples at 0 and 0.999 s, which meet midway, and calls up to 0.93 s: (0.4995 * 411.5 + 0.4305 * 421.7) / 0.93.
+  CHECK(observed["metrics"]["mean_w"].get<double>() == approx(416.22).epsilon(1e-5));
   const auto errors = nlohmann::json::parse(scratch.content("error.json"));
   CHECK(errors["comparisons"][0]["metric"] == "ttft");
   CHECK(errors["comparisons"][0]["count"] == 5);
@@ -78,6 +79,19 @@ TEST_CASE("observe: a mistake in one file, and nothing is written") {
   CHECK(ran.out == "");
   CHECK_FALSE(std::filesystem::exists(scratch.path("seen")));
   CHECK_FALSE(std::filesystem::exists(scratch.path("error.json")));
+}
+
+TEST_CASE("observe: a file that is named twice is refused, by another path too") {
+  const Scratch scratch;
+  const std::string power =
+      scratch.file("p.csv", "timestamp, index, power.draw [W]\n2026/05/12 09:01:00.000, 0, 650 W\n");
+  std::filesystem::create_symlink(power, scratch.path("link.csv"));
+  for (const std::string& again : {power, scratch.path("link.csv"), "power-csv:" + power}) {
+    const Ran ran = run_program({"observe", power, again});
+    CHECK(ran.code == 2);
+    CHECK_MESSAGE(holds(ran.err, "the same file as"), ran.err);
+  }
+  CHECK(holds(run_program({"observe", power}).out, "650"));
 }
 
 TEST_CASE("observe: what a log's arguments say reaches the scenario, and what is not read is told") {

@@ -45,7 +45,7 @@ TEST_CASE("four fifths of an engine's steps correct the prices of the others") {
     const auto record = recorded(model, diagnostics);
     const auto replay = test::replayed(record, device(), diagnostics);
     const auto steps = validation::measured_steps(record, *replay->scenario());
-    const auto table = validation::step_table(steps.steps, *replay->scenario(), model, {}, diagnostics);
+    const auto table = validation::step_table(steps, *replay->scenario(), model, {}, diagnostics);
     REQUIRE_MESSAGE(table, diagnostics.text(false));
     CHECK(table->device.with.model == model);
     CHECK(table->inside > 0.99);

@@ -139,6 +139,32 @@ class DriftSearch {
   std::vector<std::vector<double>> parts_;  // of each time
 };
 
+// The last decimal, in seconds, that the times are written to; a millionth where more are.
+double decimal_of(const std::vector<double>& times) {
+  for (const double decimals : {1.0, 10.0, 1e2, 1e3, 1e4, 1e5}) {
+    const auto whole = [decimals](double at) { return std::abs(at * decimals - std::round(at * decimals)) < 1e-3; };
+    if (std::ranges::all_of(times, whole)) return 1 / decimals;
+  }
+  return 1e-6;
+}
+
+// Whether each time stands where equal gaps put it, as far as its decimals tell; coarse ones tell nothing of a gap.
+bool equally_far(const std::vector<double>& times, double gap) {
+  const double decimal = decimal_of(times), within = decimal < gap / 10 ? decimal : 1e-6 * gap;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (std::abs(times[i] - times.front() - static_cast<double>(i) * gap) > within) return false;
+  return true;
+}
+
+std::shared_ptr<const Arrivals> law_of(const char* kind, double rate, const std::optional<double>& cv = {}) {
+  YamlNode law;
+  law.set("kind", YamlNode::scalar(kind));
+  law.set("rate", YamlNode::scalar(fmt::format("{} /s", rate)));
+  if (cv) law.set("cv", YamlNode::scalar(fmt::format("{}", *cv)));
+  Diagnostics diagnostics;
+  return arrivals().read(law, diagnostics);
+}
+
 }  // namespace
 
 std::optional<double> fano_of(const std::vector<double>& arrivals, double duration, double window) {
@@ -167,24 +193,17 @@ DriftingArrivals fit_drifts(const std::vector<double>& arrivals, double duration
 }
 
 std::shared_ptr<const Arrivals> fit_arrivals(const std::vector<double>& times, double duration) {
+  const auto gaps = static_cast<double>(times.size() - 1);
+  const double mean = (times.back() - times.front()) / gaps;
+  // A drift explains a variance that is there: equal gaps have none. Two are equal by chance.
+  if (times.size() > 3 && equally_far(times, mean)) return law_of("periodic", 1 / mean);
   const DriftingArrivals drifting = fit_drifts(times, duration);
   if (drifting.drifts.empty()) {
-    double sum = 0, squares = 0;
-    const auto gaps = static_cast<double>(times.size() - 1);
-    for (std::size_t i = 1; i < times.size(); ++i) {
-      sum += times[i] - times[i - 1];
-      squares += (times[i] - times[i - 1]) * (times[i] - times[i - 1]);
-    }
-    const double mean = sum / gaps, cv = std::sqrt(std::max(0.0, squares / gaps - mean * mean)) / mean;
+    double squares = 0;
+    for (std::size_t i = 1; i < times.size(); ++i) squares += (times[i] - times[i - 1]) * (times[i] - times[i - 1]);
+    const double cv = std::sqrt(std::max(0.0, squares / gaps - mean * mean)) / mean;
     // The fourth moment of an exponential law is 9 times its variance squared: so far is a cv of 1 off by chance.
-    if (cv > 0 && cv < 1 - 3 * std::sqrt((9 - 1) / gaps) / 2) {
-      YamlNode law;
-      law.set("kind", YamlNode::scalar("gamma"));
-      law.set("rate", YamlNode::scalar(fmt::format("{} /s", drifting.rate.si())));
-      law.set("cv", YamlNode::scalar(fmt::format("{}", cv)));
-      Diagnostics diagnostics;
-      return arrivals().read(law, diagnostics);
-    }
+    if (cv > 0 && cv < 1 - 3 * std::sqrt((9 - 1) / gaps) / 2) return law_of("gamma", drifting.rate.si(), cv);
   }
   return std::make_shared<const DriftingArrivals>(drifting);
 }

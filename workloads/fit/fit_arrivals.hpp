@@ -17,8 +17,9 @@ std::optional<double> fano_of(const std::vector<double>& arrivals, double durati
 // drift hides that is slower. A drift is taken only where it explains more than the scatter of a recording would.
 DriftingArrivals fit_drifts(const std::vector<double>& arrivals, double duration);
 
-// The law of the arrivals: drifting, or with gaps by a gamma law where no drift is found and the gaps are more regular
-// than those of a Poisson process, by three standard errors: calls that wait for each other, as those of one agent.
+// The law of the arrivals: periodic where all gaps are equal to the last decimal of the times, else drifting, or with
+// gaps by a gamma law where no drift is found and the gaps are more regular than those of a Poisson process, by three
+// standard errors: calls that wait for each other, as those of one agent.
 std::shared_ptr<const Arrivals> fit_arrivals(const std::vector<double>& arrivals, double duration);
 
 }  // namespace llmscape::workloads

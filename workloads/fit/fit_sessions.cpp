@@ -98,7 +98,7 @@ SessionFit fit_sessions(const Recording& recording, const std::string& name, Dia
   }
   if (sessions.empty() || samples.outputs.size() == sessions.size()) {
     diagnostics.error({}, fmt::format("{} has no two calls of one session: its sessions cannot be fitted", name),
-                      "leave '--stream' out");
+                      "leave '--sessions' out");
     return out;
   }
   if (!samples.growth.empty()) out.shrinking = samples.shrunk / static_cast<double>(samples.growth.size());

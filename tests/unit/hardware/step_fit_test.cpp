@@ -53,6 +53,7 @@ TEST_CASE("steps that all took 1.3 of their price predict the held-out ones exac
   const auto priced = processor();
   const auto steps = steps_of(*priced, [](const StepComposition&) { return 1.3; });
   const StepFit fit = fit_steps(steps, *priced, kLaws);
+  CHECK(fit.ratio == approx(1.3));
   CHECK(fit.held_out.size() > steps.size() / 10);
   CHECK(fit.held_out.size() < steps.size() / 3);
   for (const HeldOutStep& step : fit.held_out) {

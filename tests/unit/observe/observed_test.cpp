@@ -83,6 +83,19 @@ TEST_CASE("watts that were drawn at other times than those of the requests are n
   CHECK(figures(observed).at("mean_w") == 300);
 }
 
+TEST_CASE("mean watts are over time, however often devices were sampled") {
+  Observed observed;
+  observed.requests = {{0, 100, 11, 0.5, 9.82}};
+  auto& course = observed.courses[quantity::kPower]["0"];
+  for (int i = 0; i < 50; ++i) course.add(0.1 * i, 600);
+  for (int i = 5; i < 15; ++i) course.add(i, 300);
+  // 600 W up to midway between 4.9 and 5 s, then 300 W: (4.95 * 600 + 4.87 * 300) / 9.82; the samples' mean is 573 W.
+  CHECK(figures(observed).at("mean_w") == approx(451.22).epsilon(1e-5));
+  // All samples, the last at 14 s: (4.95 * 600 + 9.05 * 300) / 14.
+  CHECK(over_time(observed).at(quantity::kPower).mean == approx(406.07).epsilon(1e-5));
+  CHECK(over_time(observed).at(quantity::kPower).samples == 60);
+}
+
 TEST_CASE("over time by hand: engines since they began to work, devices from their first sample on") {
   Observed observed;
   constexpr std::array<std::array<double, 3>, 3> kSamples = {{{50, 0, 0}, {60, 4, 1}, {70, 3, 3}}};

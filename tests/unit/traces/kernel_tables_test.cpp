@@ -49,6 +49,29 @@ TEST_CASE("rows of a compressed product table are read in seconds, sorted, and r
   CHECK_FALSE(tables.warm_attention);
 }
 
+TEST_CASE("repeats of a case count by their mean wherever they stand, and are told where they are unlike") {
+  const TraceFolder folder;
+  const auto table = [&](const char* name, std::initializer_list<double> milliseconds) {
+    std::string text = kGemmHeader;
+    for (const double time : milliseconds) text += "VLLM,1,X,gemm,a,fp8,64,512,1024," + std::to_string(time) + '\n';
+    return folder.write(name, text);
+  };
+  const auto both = [](const std::vector<std::string>& paths) {
+    Diagnostics diagnostics;
+    const auto tables = read_kernel_tables(paths, diagnostics);
+    REQUIRE(tables);
+    CHECK(tables->gemm.size() == 1);
+    CHECK(tables->gemm[0].time.si() == approx(2e-3));
+    return diagnostics.text(false);
+  };
+  const std::string told =
+      "gemm: repeats that are more than a tenth apart count by their mean (cases: 1; most in "
+      "gemm/m:64/n:512/k:1024/format:fp8, 1000 to 3000 us)";
+  CHECK(both({table("one.csv", {1, 3})}).find(told) != std::string::npos);
+  CHECK(both({table("a.csv", {3}), table("b.csv", {1})}).find(told) != std::string::npos);
+  CHECK(both({table("alike.csv", {1.95, 2.05})}).empty());
+}
+
 TEST_CASE("rows with watts are readings of power and no times, and need both numbers") {
   const TraceFolder folder;
   const std::string header =

@@ -84,6 +84,7 @@ TEST_CASE("contexts that shrink are said, and a trace without sessions is refuse
   for (RecordedCall& call : recorded.calls) call.session.clear();
   CHECK_FALSE(fit_workload(recorded, "plain.csv", diagnostics, FitStream::sessions));
   CHECK(diagnostics.text(false).find("plain.csv has no two calls of one session") != std::string::npos);
+  CHECK(diagnostics.text(false).find("leave '--sessions' out") != std::string::npos);
 }
 
 }  // namespace llmscape::workloads

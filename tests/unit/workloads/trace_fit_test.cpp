@@ -157,6 +157,25 @@ TEST_CASE("gaps that are more regular than chance are kept so, and those of a Po
   CHECK(arrivals().write(*fit_arrivals(poisson, poisson.back()), 2).find("kind")->text == "drifting");
 }
 
+TEST_CASE(
+    "equal gaps are kept equal, up to the last decimal of the recorded times, and others are not taken for such") {
+  const auto law_of = [](double gap, double decimals, double jitter) {
+    RandomStream stream(5);
+    std::vector<double> times;
+    for (int i = 0; i < 2'000; ++i)
+      times.push_back(std::round((gap * i + jitter * stream.uniform()) * decimals) / decimals);
+    return arrivals().write(*fit_arrivals(times, times.back()), 6);
+  };
+  for (const auto& [gap, decimals, rate] :
+       {std::tuple(0.5, 1e3, "2 /s"), {0.5, 10, "2 /s"}, {0.32, 1e2, "3.125 /s"}, {0.321, 1e2, "3.1153 /s"}}) {
+    CAPTURE(gap);
+    const YamlNode law = law_of(gap, decimals, 0);
+    CHECK(law.find("kind")->text == "periodic");
+    CHECK(std::stod(law.find("rate")->text) == approx(std::stod(rate)).epsilon(1e-4));
+  }
+  CHECK(law_of(0.5, 1e6, 0.001).find("kind")->text == "gamma");  // a host's jitter: a fifth of a per cent
+}
+
 TEST_CASE("fitted lengths are the quantiles of the recording, answers by the length of the prompt") {
   std::vector<traces::TraceRecord> records;
   // Prompts of 1 to 60 tokens; answers of 5 up to 30, and of 9 above.
