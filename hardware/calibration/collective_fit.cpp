@@ -134,6 +134,8 @@ CollectiveCalibration fit(std::span<const TimedCollective> records, Kind kind) {
 
 }  // namespace
 
+bool is_collective_kind(std::string_view kind) { return kind_named(kind).has_value(); }
+
 std::vector<CollectiveCalibration> fit_collectives(std::span<const TimedCollective> records) {
   std::map<std::tuple<std::string, std::string, std::int64_t>, std::vector<TimedCollective>> sets;
   for (const TimedCollective& r : records)

@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace llmscape::hardware {
@@ -15,6 +16,9 @@ struct CollectiveCalibration {
   CollectiveFit parameters;    // tagged as fitted
   FamilyReport report;         // held out: folds that share no message size
 };
+
+// Whether "all_reduce", ... is a collective that links are asked for.
+bool is_collective_kind(std::string_view kind);
 
 // Fits latency + x / bandwidth + root_term sqrt(x) to each kind, implementation and number of ranks that has at least
 // ten messages, with a correction by size where unseen sizes gain by it. Passed over are messages that cross nodes (the

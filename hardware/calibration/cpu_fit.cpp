@@ -38,7 +38,11 @@ FreeParameter launch(std::string name) { return {std::move(name), 1e-9, 1e-3, 5e
 template <class TimedCase>
 std::vector<TimedCase> usable(const std::vector<TimedCase>& rows, std::size_t most) {
   std::vector<TimedCase> all, kept;
-  std::ranges::copy_if(rows, std::back_inserter(all), [](const TimedCase& r) { return r.format == kFormat; });
+  std::ranges::copy_if(rows, std::back_inserter(all), [](const TimedCase& r) {
+    if constexpr (requires { r.kv_format; })
+      if (r.kv_format != kFormat) return false;
+    return r.format == kFormat;
+  });
   if (all.size() < kFewestFittedRows) return {};
   for (const std::size_t i : random_subset(all.size(), most, kCpuRowsKey)) kept.push_back(all[i]);
   return kept;
@@ -190,6 +194,10 @@ CpuElementwise fit_elementwise(const std::vector<TimedElementwise>& rows, std::v
 }
 
 }  // namespace
+
+bool is_cpu_elementwise_kind(std::string_view kind) {
+  return std::ranges::any_of(kStreams, [kind](const StreamKind& known) { return known.name == kind; });
+}
 
 CpuCalibration fit_cpu(const traces::KernelTables& tables, const CpuFamilies& families) {
   CpuCalibration c;

@@ -28,6 +28,9 @@ struct CpuFamilies {
   std::size_t most_rows = 1500;     // of one, drawn at random; the same ones every time
 };
 
+// Whether the form of element-wise kernels has a row for this kind.
+bool is_cpu_elementwise_kind(std::string_view kind);
+
 // Fits the forms to the fp32 rows that the CPU backend timed on one thread, family by family, where there are
 // kFewestFittedRows of one; element-wise kernels want rows of each kind as well.
 CpuCalibration fit_cpu(const traces::KernelTables& tables, const CpuFamilies& families = {});

@@ -84,6 +84,8 @@ KernelCost cost(const Chip& chip, const ElementwiseParameters& p, const Row& row
 
 }  // namespace
 
+bool is_elementwise_kind(std::string_view kind) { return std::ranges::find(kRows, kind, &Row::kind) != kRows.end(); }
+
 ElementwiseCalibration fit_elementwise(const Chip& chip, std::span<const TimedElementwise> records,
                                        const ElementwiseParameters& before) {
   const std::vector<const Row*> rows = rows_of(records);

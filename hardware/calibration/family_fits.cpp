@@ -24,7 +24,6 @@ namespace llmscape::hardware {
 namespace {
 
 constexpr std::string_view kEvenly = "balanced";  // routing of expert layers
-constexpr std::int64_t kWidestHead = 128;         // wider ones take smaller tiles
 constexpr std::uint64_t kRowsKey = 0x726f7773;    // any fixed number
 
 // Rows of experts that a power law dealt out say more of the same kernels. They count unless those that were dealt out
@@ -90,6 +89,16 @@ std::vector<std::string> engines_of(const traces::KernelTables& tables) {
   return {engines.begin(), engines.end()};
 }
 
+std::string base_format_of(const traces::KernelTables& tables, const std::string& engine) {
+  const auto has = [&](const auto& rows, const char* format) {
+    return std::ranges::any_of(rows, [&](const auto& r) { return r.engine == engine && r.format == format; });
+  };
+  for (const char* format : {"bf16", "fp16", "fp8"})
+    if (has(tables.gemm, format) || has(tables.decode_attention, format) || has(tables.prefill_attention, format))
+      return format;
+  return "bf16";
+}
+
 std::string software_of(const traces::KernelTables& tables, const std::string& engine) {
   const std::string& all = tables.software;
   for (std::size_t from = 0; !engine.empty() && from < all.size();) {
@@ -119,7 +128,7 @@ std::vector<Row> FamilyFits::attention_rows(const std::vector<Row>& all, const s
   const auto in = [&](const std::string& compute) {
     std::vector<Row> suitable;
     for (const Row& r : all)
-      if (r.engine == engine_ && r.format == compute && r.kv_format == kv && r.head_dim <= kWidestHead &&
+      if (r.engine == engine_ && r.format == compute && r.kv_format == kv && r.head_dim <= kWidestFittedHead &&
           r.heads <= group * r.kv_heads)
         suitable.push_back(r);
     return sample(suitable);
@@ -132,16 +141,6 @@ std::vector<std::string> FamilyFits::product_formats() const { return formats_of
 std::vector<std::string> FamilyFits::expert_formats() const {
   auto formats = formats_of(tables_.expert_layer, engine_);
   return formats.empty() ? formats_of(tables_.grouped_gemm, engine_) : formats;
-}
-
-std::string FamilyFits::base_format() const {
-  const auto has = [&](const auto& rows, const char* format) {
-    return std::ranges::any_of(rows, [&](const auto& r) { return r.engine == engine_ && r.format == format; });
-  };
-  for (const char* format : {"bf16", "fp16", "fp8"})
-    if (has(tables_.gemm, format) || has(tables_.decode_attention, format) || has(tables_.prefill_attention, format))
-      return format;
-  return "bf16";
 }
 
 std::pair<std::vector<traces::TimedGemm>, std::string> FamilyFits::product_rows(const std::string& format) const {

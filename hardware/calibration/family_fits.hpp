@@ -33,6 +33,10 @@ struct FormFit {
 // How a table's rows fall on experts.
 enum class Dealt : std::uint8_t { evenly, in_any_way };
 
+inline constexpr std::int64_t kWidestFittedHead = 128;  // wider ones take smaller tiles
+
+// The format of an engine's kernels that the device's own groups are of: 16 bits where it has such.
+std::string base_format_of(const traces::KernelTables& tables, const std::string& engine);
 // The serving engines whose kernels the tables hold, sorted; none where they do not say.
 std::vector<std::string> engines_of(const traces::KernelTables& tables);
 // An engine with its version, as the tables name it; the software of all rows where it is not among them.
@@ -87,7 +91,7 @@ class FamilyFits {
   // Formats that products and experts were timed in, and what stands for 16 bits: bf16, else fp16, else fp8.
   [[nodiscard]] std::vector<std::string> product_formats() const;
   [[nodiscard]] std::vector<std::string> expert_formats() const;
-  [[nodiscard]] std::string base_format() const;
+  [[nodiscard]] std::string base_format() const { return base_format_of(tables_, engine_); }
 
  private:
   template <class Row>

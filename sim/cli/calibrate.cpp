@@ -14,6 +14,7 @@
 #include "base/files.hpp"
 #include "base/table.hpp"
 #include "hardware/calibration/calibrate.hpp"
+#include "hardware/calibration/unfitted_rows.hpp"
 #include "hardware/device_entry.hpp"
 #include "hardware/gpu/gpu.hpp"
 #include "models/format.hpp"
@@ -136,6 +137,11 @@ int calibrate(const Arguments& arguments) {
         *tables, *base,
         {arguments.families, arguments.rows, names_of(arguments.records), std::move(siblings), arguments.held},
         diagnostics);
+  if (calibration) {
+    const YamlNode* kind = calibration->device.find("kind");
+    hardware::warn_of_unfitted_rows(*tables, kind && kind->text == "cpu", arguments.families, calibration->reports,
+                                    diagnostics);
+  }
   arguments.messages.show(diagnostics);
   if (!calibration) return kUsage;
   if (!is_stdout(arguments.output) && !is_stdout(arguments.report))
