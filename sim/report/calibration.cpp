@@ -42,6 +42,12 @@ Json json_of(const FamilyReport& report) {
   return json;
 }
 
+// With what a part of its rows is, where it is not all of them by one form.
+std::string name_of(const FamilyReport& report) {
+  const bool whole = report.form.empty() || report.form.starts_with("physical");
+  return whole ? report.family : report.family + ": " + report.form;
+}
+
 }  // namespace
 
 std::string calibration_text(const std::vector<FamilyReport>& reports, int width) {
@@ -50,7 +56,7 @@ std::string calibration_text(const std::vector<FamilyReport>& reports, int width
   std::string warnings;
   for (const FamilyReport& report : reports) {
     const ErrorSummary& e = report.held_out;
-    errors.row({report.family, report.data, percent(e.mean), percent(e.median), percent(e.p95), percent(e.bias),
+    errors.row({name_of(report), report.data, percent(e.mean), percent(e.median), percent(e.p95), percent(e.bias),
                 percent(report.half_width)});
     for (const auto& p : report.fitted)
       parameters.row({report.family, p.name, fmt::format("{:.4g}", p.value),
