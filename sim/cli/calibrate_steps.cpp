@@ -43,10 +43,23 @@ struct Read {
   }
 };
 
+// A table begins with its columns, a record with a brace.
+bool is_table(const std::string& path) {
+  LineReader lines(path);
+  const auto header = lines.next();
+  return header && !header->starts_with('{') && header->find(',') != std::string::npos &&
+         header->find(':') == std::string::npos;
+}
+
 Read read_engine_records(const StepRecords& what, Diagnostics& diagnostics) {
   Read read;
   std::string model;
   for (const std::string& path : what.records) {
+    if (is_table(path)) {
+      diagnostics.error(typed(path), "a table of steps does not tell of which server it is",
+                        "give --scenario instead of --base: the scenario of that server");
+      continue;
+    }
     const auto record = traces::read_engine_record(path, diagnostics);
     if (!record) continue;
     if (read.replay && record->model != model) {

@@ -146,6 +146,15 @@ std::optional<StepTable> step_table(const MeasuredSteps& measured, const scenari
     for (const std::string& reason : reasons) diagnostics.error(where, reason);
     return std::nullopt;
   }
+  if (measured.host_bound > 0 && measured.steps.size() < hardware::kFewestSteps) {
+    const std::string units = told_units(measured.times);
+    diagnostics.error(
+        where, fmt::format("{} of {} steps took no longer than the host alone and are left out: a step "
+                           "table needs {} others, and there are {}{}",
+                           measured.host_bound, measured.host_bound + measured.steps.size(), hardware::kFewestSteps,
+                           measured.steps.size(), units.empty() ? "" : "; " + units));
+    return std::nullopt;
+  }
   const scenario::PoolConfig& pool = scenario.pools.front();
   const models::ModelSpec& model = scenario.model_on(pool, device_of(scenario));
   const models::ParallelPlan plan = pool.plan();
@@ -157,6 +166,8 @@ std::optional<StepTable> step_table(const MeasuredSteps& measured, const scenari
     diagnostics.error(where, reason.what());
     return std::nullopt;
   }
+  judge_ratio(table.fit.ratio, measured.times, device_of(scenario).name, where, diagnostics);
+  if (diagnostics.has_errors()) return std::nullopt;
   table.comparisons = compare_held_out(table.fit.held_out);
   for (const hardware::HeldOutStep& step : table.fit.held_out)
     table.inside += step.trust / static_cast<double>(table.fit.held_out.size());
@@ -166,8 +177,6 @@ std::optional<StepTable> step_table(const MeasuredSteps& measured, const scenari
   device.with = {
       model.name, model.precision.weights.name, model.precision.kv.name(), plan.tensor, plan.pipeline, plan.expert,
       plan.data};
-  judge_ratio(table.fit.ratio, measured.times, device_of(scenario).name, where, diagnostics);
-  if (diagnostics.has_errors()) return std::nullopt;
   device.source = source;
   device.smoothing = table.fit.smoothing;
   device.steps = table.fit.steps;

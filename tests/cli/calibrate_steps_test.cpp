@@ -116,6 +116,20 @@ TEST_CASE("steps that took no longer than the host are left out, and said to be"
   CHECK(holds(ran.out, "2 more steps took no longer than the host alone"));
 }
 
+TEST_CASE("steps that are all left out for their host are told as such") {
+  const Scratch scratch;
+  scratch.file("box.yaml", kRoofline);
+  // The host takes 0.1 s of each step: 60 steps of 0.05 s and 2 of 4 s.
+  const Ran ran =
+      run_program({"calibrate", "--steps", scratch.file("s.csv", table(0.05) + "0,1,1000,4\n0,2,2000,4\n"),
+                   "--scenario", scratch.file("server.yaml", scenario("box.yaml")), "-o", scratch.path("mine.yaml")});
+  CHECK(ran.code == 2);
+  CHECK_MESSAGE(holds(ran.err,
+                      "60 of 62 steps took no longer than the host alone and are left out: a step table needs "
+                      "20 others, and there are 2; times in 'step_s' are in s"),
+                ran.err);
+}
+
 TEST_CASE("times in another unit than their column's are refused, and times far from the device's told") {
   const Scratch scratch;
   scratch.file("box.yaml", kRoofline);
@@ -157,11 +171,15 @@ TEST_CASE("what cannot become a table is refused with its place, and nothing is 
       holds(refused("prompt_tokens,decodes,context,step_ms\n0,0,0,1\n"), "s.csv:2:3: error: a step that computes no"));
   CHECK(holds(refused("prompt_tokens,decodes,context,step_ms\n0,3,2,1\n"), "s.csv:2:5: error: 3 decodes attend to 2"));
   CHECK(holds(refused("prompt_tokens,decodes,context,step_ms\n0,3,300,1\n"),
-              "needs 20 measured steps"));
+              "a step table needs 20 others, and there are 0"));
   CHECK(holds(refused("prompt_tokens,decodes,contexts,step_ms\n0,3,300,1\n"), "s.csv:1:23: error:"));
   const Ran neither = run_program({"calibrate", "--steps", kRecord, "-o", out});
   CHECK(neither.code == 2);
   CHECK(holds(neither.err, "needs --base"));
+  const Ran base = run_program({"calibrate", "--steps", scratch.file("s.csv", table(4)), "--base", "l40s", "-o", out});
+  CHECK(base.code == 2);
+  CHECK(holds(base.err, "s.csv: error: a table of steps does not tell of which server it is"));
+  CHECK(holds(base.err, "give --scenario instead of --base"));
   const Ran without = run_program({"calibrate", kRecord, "-o", out});
   CHECK(without.code == 2);
   CHECK(holds(without.err, "needs --base"));
