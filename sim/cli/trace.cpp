@@ -137,7 +137,6 @@ void add_output(CLI::App& action, Arguments& arguments) {
       ->type_name("FACTOR")
       ->check(above_zero, "")
       ->capture_default_str();
-  action.add_flag("--rebase", arguments.rebase, "Count arrivals from the first record that is written");
 }
 
 }  // namespace
@@ -171,6 +170,7 @@ void add(CLI::App& app, Session& session) {
   sliced->add_option("--from", arguments->from, "Only arrivals at or after this time, with its unit: '10 min'")
       ->type_name("TIME");
   sliced->add_option("--to", arguments->to, "Only arrivals before this time")->type_name("TIME");
+  sliced->add_flag("--rebase", arguments->rebase, "Count arrivals from the first record that is written");
   sliced->callback([arguments, &session] { session.exit_code = convert(*arguments); });
 
   CLI::App* fitted = add_action(*verb, "fit", "Fit a workload to a trace, and show how it compares", arguments);

@@ -201,6 +201,7 @@ TEST_CASE("a trace is described, converted and cut") {
   CHECK(run_program({"trace", "slice", ours, "-o", "-", "--from", "0.5 s", "--rebase"}).out ==
         scratch.content("cut.jsonl"));
   CHECK(holds(run_program({"trace", "slice", ours, "-o", cut, "--from", "5"}).err, "--from: error: "));
+  CHECK(run_program({"trace", "convert", trace, "-o", ours, "--rebase"}).code == 2);  // counts from the first already
 }
 
 TEST_CASE("a command line of vLLM becomes a scenario that is good") {
