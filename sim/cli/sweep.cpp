@@ -209,14 +209,19 @@ void add(CLI::App& app, Session& session) {
           "--shard", arguments->shard,
           "Run a part: 3/16 is the third of sixteen; auto takes both numbers from Slurm's or MPI's environment")
       ->type_name("I/N");
-  verb->add_option("--merge", arguments->merge, "Make results.csv from the points in this folder, and run nothing")
-      ->type_name("DIR")
-      ->excludes(plan);
+  CLI::Option* merge_folder =
+      verb->add_option("--merge", arguments->merge, "Make results.csv from the points in this folder, and run nothing")
+          ->type_name("DIR")
+          ->excludes(plan);
   verb->add_option("-j,--jobs", arguments->jobs, "Points at once; the results do not depend on it")
       ->type_name("N")
       ->check(above_zero, "")
       ->default_str("one for each processor");
   verb->add_flag("-q,--quiet", arguments->quiet, "No progress on stderr");
+  // Points are merged as the folder's own plan has them, into its own results.csv.
+  for (const char* of_runs : {"--output", "--axis", "--set", "--repeat", "--intervals", "--dry-run", "--list",
+                              "--resume", "--shard", "--jobs"})
+    merge_folder->excludes(verb->get_option(of_runs));
   arguments->messages.add_options(*verb);
   verb->callback([arguments, &session] {
     const bool runs = arguments->merge.empty() && !arguments->list && !arguments->dry_run;

@@ -84,6 +84,22 @@ TEST_CASE("shards share a folder and nothing else; merged they are the whole swe
   CHECK(sweep.results("parts") == sweep.results("whole"));
 }
 
+TEST_CASE("--merge takes no option of a run, which it would pass over") {
+  const Sweep sweep;
+  REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("out")}).code == 0);
+  const std::vector<std::vector<std::string>> options = {
+      {"-o", "x"},   {"--axis", "seed=1"}, {"--set", "seed=2"}, {"--repeat", "2"},  {"--intervals"},
+      {"--dry-run"}, {"--list"},           {"--resume"},        {"--shard", "1/2"}, {"-j", "1"}};
+  for (const auto& option : options) {
+    std::vector<std::string> call = {"sweep", "--merge", sweep.scratch.path("out")};
+    call.insert(call.end(), option.begin(), option.end());
+    const Ran ran = run_program(call);
+    CAPTURE(option.front());
+    CHECK(ran.code == 2);
+    CHECK(holds(ran.err, "--merge"));
+  }
+}
+
 TEST_CASE("ranks come from the environment of Slurm and MPI") {
   const Sweep sweep;
   REQUIRE(sweep.run({sweep.plan, "-o", sweep.scratch.path("whole")}).code == 0);
