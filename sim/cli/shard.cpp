@@ -42,6 +42,15 @@ std::optional<explore::Shard> slurm_task() {
   return std::getenv("SLURM_JOB_ID") ? std::optional(explore::Shard{}) : std::nullopt;
 }
 
+// Of an array like 1,3,7 a task knows the least and the most number and how many there are, not its own place.
+bool in_array_with_gaps() {
+  const auto count = from_environment("SLURM_ARRAY_TASK_COUNT"), first = from_environment("SLURM_ARRAY_TASK_MIN"),
+             last = from_environment("SLURM_ARRAY_TASK_MAX");
+  const std::uint64_t step = from_environment("SLURM_ARRAY_TASK_STEP").value_or(1);
+  return from_environment("SLURM_ARRAY_TASK_ID") && count && first && last && step > 0 && *first <= *last &&
+         (*last - *first) / step + 1 != *count;
+}
+
 std::optional<explore::Shard> from_launcher() {
   const auto shard = array_task();
   // MPI before Slurm, because mpirun in a job starts its daemons, whose environment it passes on, by srun.
@@ -59,6 +68,12 @@ std::optional<explore::Shard> read_shard(const std::string& text, Diagnostics& d
   const SourceRange where{std::make_shared<const SourceText>(SourceText{"--shard " + text, text}), 1, 1,
                           static_cast<int>(text.size())};
   if (text == "auto") {
+    if (in_array_with_gaps()) {
+      diagnostics.error(where,
+                        "the numbers of this Slurm array have gaps, so that a task's place among them is not known",
+                        "number the tasks without gaps (--array=1-16), or use --shard I/N");
+      return std::nullopt;
+    }
     auto shard = from_launcher();
     if (!shard)
       diagnostics.error(where, "neither Slurm nor MPI started this process, so there is no rank to take a part by",

@@ -122,6 +122,13 @@ TEST_CASE("ranks come from the environment of Slurm and MPI") {
       shell("env -u SLURM_ARRAY_TASK_ID -u OMPI_COMM_WORLD_RANK -u PMI_RANK -u SLURM_PROCID -u SLURM_JOB_ID" + command);
   CHECK(none.code == 2);
   CHECK(holds(none.out, "no rank to take a part by"));
+  // --array=1,3,7: every task is refused, those whose place would be told by chance too.
+  for (const char* task : {"1", "3", "7"}) {
+    const Shell gaps = shell(std::string("SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_MAX=7 SLURM_ARRAY_TASK_COUNT=3 ") +
+                             "SLURM_ARRAY_TASK_ID=" + task + command);
+    CHECK(gaps.code == 2);
+    CHECK(holds(gaps.out, "the numbers of this Slurm array have gaps"));
+  }
 }
 
 TEST_CASE("the script of a plain Slurm job runs once, and runs everything") {
