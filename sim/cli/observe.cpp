@@ -54,7 +54,7 @@ struct Arguments {
   Messages messages;
 };
 
-SourceRange typed(const char* option) { return {std::make_shared<const SourceText>(SourceText{option, ""})}; }
+SourceRange typed(const std::string& option) { return {std::make_shared<const SourceText>(SourceText{option, ""})}; }
 
 // A folder for the scenario and its trace: the user's, or one that is gone at the end.
 class Workplace {
@@ -77,9 +77,22 @@ class Workplace {
   bool keep_;
 };
 
+// Reports a file that is named twice, by whatever path: its requests and its watts would count twice.
+void report_twice(const std::vector<std::string>& paths, Diagnostics& diagnostics) {
+  for (std::size_t i = 1; i < paths.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      std::error_code missing;  // for its reader to report
+      if (!fs::equivalent(paths[i], paths[j], missing)) continue;
+      diagnostics.error(typed(paths[i]),
+                        fmt::format("the same file as {}, which would count twice", in_quotes(paths[j])),
+                        "name each file once");
+      break;
+    }
+}
+
 observe::Observed read_all(const Arguments& arguments, Diagnostics& diagnostics) {
   observe::Observed observed;
-  std::vector<std::string> tables;
+  std::vector<std::string> tables, others;
   std::optional<Expression> where;
   if (!arguments.where.empty()) where = Expression::parse(arguments.where, {}, diagnostics);
   for (const std::string& file : arguments.files) {
@@ -89,9 +102,12 @@ observe::Observed read_all(const Arguments& arguments, Diagnostics& diagnostics)
     if (format == "rows" || (!named && !arguments.columns.empty() && path.find(".csv") != path.npos)) {
       tables.push_back(path);
     } else {
+      others.push_back(path);
       observe::read_observed(path, format, observed, diagnostics);
     }
   }
+  report_twice(others, diagnostics);
+  if (arguments.columns.size() < 2) report_twice(tables, diagnostics);  // two mappings may each take a part of a table
   align_courses(observed);
   // Times of tables count from the first call already.
   for (std::size_t i = 0; i < tables.size(); ++i) {

@@ -77,6 +77,19 @@ TEST_CASE("observe: a mistake in one file, and nothing is written") {
   CHECK_FALSE(std::filesystem::exists(scratch.path("error.json")));
 }
 
+TEST_CASE("observe: a file that is named twice is refused, by another path too") {
+  const Scratch scratch;
+  const std::string power =
+      scratch.file("p.csv", "timestamp, index, power.draw [W]\n2026/05/12 09:01:00.000, 0, 650 W\n");
+  std::filesystem::create_symlink(power, scratch.path("link.csv"));
+  for (const std::string& again : {power, scratch.path("link.csv"), "power-csv:" + power}) {
+    const Ran ran = run_program({"observe", power, again});
+    CHECK(ran.code == 2);
+    CHECK_MESSAGE(holds(ran.err, "the same file as"), ran.err);
+  }
+  CHECK(holds(run_program({"observe", power}).out, "650"));
+}
+
 TEST_CASE("observe: what a log's arguments say reaches the scenario, and what is not read is told") {
   const Scratch scratch;
   const std::string sglang = scratch.file(
