@@ -175,6 +175,7 @@ struct KernelTables {
   std::vector<TimedCollective> collective;
   std::vector<TimedCopy> copy;
   std::vector<TimedLaunch> launch;
+  std::vector<Watts> rest;                        // of a board with a context and buffers that runs nothing
   std::vector<PowerReading> power;                // in the order of the files: one kernel may have been read twice
   std::vector<LatentModuleReading> latent_power;  // likewise
   std::string device, software;                   // as the files name them

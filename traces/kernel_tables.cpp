@@ -64,6 +64,7 @@ void append(KernelTables& into, KernelTables from) {
   std::apply(
       [&](auto&... to) { std::apply([&](auto&... records) { (append_list(to, records), ...); }, lists_of(from)); },
       lists_of(into));
+  append_list(into.rest, from.rest);
   append_list(into.power, from.power);
   append_list(into.latent_power, from.latent_power);
   add_name(into.device, from.device);

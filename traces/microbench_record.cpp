@@ -293,6 +293,7 @@ KernelTables timed_cases(const MicrobenchRecord& record) {
   for (const PowerRow& row : record.power)
     if (row.what && row.time_s)
       tables.power.push_back({*row.what, Seconds(*row.time_s), Watts(row.power_w), Watts(row.limit_w)});
+    else if (!row.what) tables.rest.emplace_back(row.power_w);
   return tables;
 }
 

@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +26,41 @@ std::string own_engine(const Gpu& base, const std::vector<std::string>& engines)
   for (const std::string& engine : {base.engine, std::string("vllm")})
     if (std::ranges::find(engines, engine) != engines.end()) return engine;
   return engines.empty() ? "" : engines.front();
+}
+
+// The board at rest, as the records read it with a context and buffers, which is what `idle_power` means; of several
+// readings the mean. Nothing where it was not read, is held, or energy is not to be fitted.
+std::optional<Watts> rest_of(const traces::KernelTables& tables, const CalibrationRequest& request) {
+  const auto has = [](const auto& names, std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  if (tables.rest.empty() || has(request.held, "idle")) return std::nullopt;
+  if (!request.families.empty() && !has(request.families, "energy")) return std::nullopt;
+  Watts sum;
+  for (const Watts reading : tables.rest) sum += reading;
+  return sum / static_cast<double>(tables.rest.size());
+}
+
+// The base with that power at rest; as it was after a warning where no board can draw so much.
+std::shared_ptr<const Gpu> at_rest(std::shared_ptr<const Gpu> base, Watts rest, const traces::KernelTables& tables,
+                                   const CalibrationRequest& request, YamlNode& device, Diagnostics& diagnostics) {
+  if (rest <= Watts() || rest >= base->limit()) {
+    diagnostics.warning({}, fmt::format("the power at rest ({:.4g} W) is left out: the base draws {:.4g} W at most",
+                                        rest.si(), base->limit().si()));
+    return base;
+  }
+  YamlNode idle;
+  idle.set("value", YamlNode::scalar(fmt::format("{:.4g} W", rest.si())));
+  idle.set("tag", YamlNode::scalar("measured"));
+  idle.set("source",
+           YamlNode::scalar(fmt::format("at rest with a context and buffers on {}: {}", tables.device, request.records),
+                            true));
+  YamlNode with = device;
+  with.set("idle_power", std::move(idle));
+  auto read = std::dynamic_pointer_cast<const Gpu>(devices().read(with, diagnostics));
+  if (!read) return base;
+  device = std::move(with);
+  return read;
 }
 
 Calibration calibrate_gpu(const traces::KernelTables& tables, const Gpu& base, YamlNode device,
@@ -121,11 +158,16 @@ std::optional<Calibration> calibrate(const traces::KernelTables& tables, const Y
   if (!gpu || diagnostics.has_errors()) return std::nullopt;
   for (const std::string& name : request.held)
     if (std::ranges::find(kHoldable, name) == kHoldable.end() && !gpu->energy.own_compute(name))
-      diagnostics.error({}, fmt::format("nothing to hold under {}: the base has active, memory, padding, compute, and "
-                                        "joules of dense work by format",
-                                        in_quotes(name)));
+      diagnostics.error(
+          {}, fmt::format("nothing to hold under {}: the base has active, memory, padding, compute, idle, and "
+                          "joules of dense work by format",
+                          in_quotes(name)));
   if (diagnostics.has_errors()) return std::nullopt;
-  Calibration calibration = calibrate_gpu(tables, *gpu, base, request);
+  YamlNode described = base;
+  auto rested = std::dynamic_pointer_cast<const Gpu>(device);
+  if (const auto rest = rest_of(tables, request))
+    rested = at_rest(std::move(rested), *rest, tables, request, described, diagnostics);
+  Calibration calibration = calibrate_gpu(tables, *rested, std::move(described), request);
   if (calibration.reports.empty()) report_nothing_to_fit(diagnostics);
   check_fits(calibration.reports, diagnostics);
   return diagnostics.has_errors() ? std::nullopt : std::optional(std::move(calibration));

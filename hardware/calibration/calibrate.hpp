@@ -39,11 +39,11 @@ struct CalibrationRequest {
   std::size_t most_rows = 1500;       // of a family, drawn at random; the same ones every time
   std::string records;                // how `source` names what was read
   std::vector<Sibling> siblings{};
-  // Of the energy: what stays as the base has it, because a board of the same chip was read better. Of kHoldable, or
-  // the name of a format that the base has joules of dense work in.
+  // Of the energy: what stays as the base has it, because a board of the same chip was read better. Of kHoldable
+  // ("idle": the power at rest), or the name of a format that the base has joules of dense work in.
   std::vector<std::string> held{};
 };
-inline constexpr std::array<std::string_view, 4> kHoldable = {"active", "memory", "padding", "compute"};
+inline constexpr std::array<std::string_view, 5> kHoldable = {"active", "memory", "padding", "compute", "idle"};
 
 struct Calibration {
   YamlNode device;                    // the base's description with the fitted groups in place of its own

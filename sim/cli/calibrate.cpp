@@ -184,7 +184,7 @@ void add(CLI::App& app, Session& session) {
         return text.find('=') == std::string::npos ? "must be NAME=RECORD" : std::string();
       });
   verb->add_option("--hold", arguments->held,
-                   "Of the energy, what stays as the base has it: active, memory, padding, compute, or a format")
+                   "Of the energy, what stays as the base has it: active, memory, padding, compute, idle, or a format")
       ->type_name("NAME,...")
       ->delimiter(',');
   verb->add_option("--rows", arguments->rows, "At most this many rows of a family, always the same ones")

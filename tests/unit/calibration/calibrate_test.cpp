@@ -123,6 +123,29 @@ TEST_CASE("rows that a power law deals out to experts count, unless even ones ar
   CHECK(data(1.5).find("70 rows") != std::string::npos);
 }
 
+TEST_CASE("a reading at rest is the power of the idle device, unless it is held or no board draws so much") {
+  traces::KernelTables tables = products();
+  const auto idle = [&](std::vector<double> readings, CalibrationRequest request = {{}, 1500, "bench.json"}) {
+    tables.rest.clear();
+    for (const double watts : readings) tables.rest.emplace_back(watts);
+    Diagnostics diagnostics;
+    const auto calibration = calibrate(tables, base(), request, diagnostics);
+    REQUIRE_MESSAGE(calibration, diagnostics.text(false));
+    return std::pair(gpu_of(calibration->device)->idle, diagnostics.text(false));
+  };
+  const Sourced<Watts> before = gpu_of(base())->idle;
+  CHECK(idle({}).first.value == before.value);
+  const Sourced<Watts> read = idle({60, 64}).first;
+  CHECK(read.value.si() == approx(62));
+  CHECK(read.tag == Tag::measured);
+  CHECK(read.source == "at rest with a context and buffers on a test device: bench.json");
+  CHECK(idle({60}, {{}, 1500, "bench.json", {}, {"idle"}}).first.value == before.value);
+  CHECK(idle({60}, {{"gemm"}, 1500, "bench.json"}).first.value == before.value);
+  const auto [kept, told] = idle({900});  // the base's limit is 350 W
+  CHECK(kept.value == before.value);
+  CHECK(told.find("the power at rest (900 W) is left out: the base draws 350 W at most") != std::string::npos);
+}
+
 TEST_CASE("the families of a CPU are fitted one by one, those of fewer than 20 rows not at all") {
   Diagnostics diagnostics;
   const auto cpu = catalog_entry("hardware/catalog", "device", "cpu-epyc-vm", {}, diagnostics);

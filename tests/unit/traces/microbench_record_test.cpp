@@ -98,6 +98,7 @@ TEST_CASE("the tables hold each case once, in order, with the statistic that the
   CHECK(tables.software == "oneDNN 2.6");
   record.statistic = "p10";
   CHECK(kernel_tables(record).gemm[0].time.si() == approx((0.95e-5 + 0.95 * 9e-5) / 2));
+  CHECK(tables.rest == std::vector{Watts(80.5)});
   REQUIRE(tables.power.size() == 1);  // rest is no kernel
   CHECK(tables.power[0].what == KernelCase(GemmCase{3, 192, 320, "bf16"}));
   CHECK(tables.power[0].power == Watts(512.5));
