@@ -46,7 +46,10 @@ int accuracy(const Arguments& arguments) {
   if (diagnostics.has_errors()) return kUsage;
   const std::string output = arguments.output.empty() && !arguments.summary ? "-" : arguments.output;
   if (!output.empty()) write_file_atomically(output, report::accuracy_page(page));
-  if (arguments.summary) std::fputs(report::accuracy_summary(page).c_str(), stdout);
+  if (!arguments.summary) return kDone;
+  const std::string summary = report::accuracy_summary(page);
+  if (summary.empty()) say("the summary has figures of kernels and of runs, and these sections have neither");
+  std::fputs(summary.c_str(), stdout);
   return kDone;
 }
 

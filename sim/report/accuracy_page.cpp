@@ -215,7 +215,9 @@ std::string accuracy_summary(const AccuracyPage& page) {
     const std::string whole = error_of(run, "latency, ");
     runs.row({run.name, error_of(run, "tpot"), error_of(run, "ttft"), whole == "-" ? error_of(run, "e2e") : whole});
   }
-  return kernels.markdown() + '\n' + runs.markdown();
+  // Sections that were not asked for have no rows.
+  const std::string between = kernels.empty() || runs.empty() ? "" : "\n";
+  return (kernels.empty() ? "" : kernels.markdown()) + between + (runs.empty() ? "" : runs.markdown());
 }
 
 }  // namespace llmscape::report

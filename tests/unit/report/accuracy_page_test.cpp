@@ -33,6 +33,17 @@ validation::Comparison metric(const std::string& name, double factor, int rows =
 
 }  // namespace
 
+TEST_CASE("the summary has tables of the sections that were computed alone") {
+  AccuracyPage page;
+  CHECK(accuracy_summary(page).empty());
+  page.devices.push_back({"chip", "tables", {family("gemm", {5, 10})}});
+  CHECK(page_has(accuracy_summary(page), "| kernels, unseen shapes |"));
+  CHECK_FALSE(page_has(accuracy_summary(page), "| runs |"));
+  page.devices.clear();
+  page.runs.emplace_back().name = "a run";
+  CHECK(accuracy_summary(page).starts_with("| runs |"));
+}
+
 TEST_CASE("what a buyer reads: rows, median error, what nine of ten lie within, and what intervals hold") {
   AccuracyPage page;
   // Every tenth of 40 rows takes 25 % longer than predicted, the others 5 %.
