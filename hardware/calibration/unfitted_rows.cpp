@@ -30,14 +30,16 @@ class UnfittedRows {
 
   void of_gpu() {
     for (const traces::TimedGemm& r : tables_.gemm)
-      if (models::format_named(r.format)) count_kind("gemm", r, fmt::format("in {}", in_quotes(r.format)), of_product(r));
+      if (models::format_named(r.format))
+        count_kind("gemm", r, fmt::format("in {}", in_quotes(r.format)), of_product(r));
     for (const auto& r : tables_.decode_attention) attention("decode_attention", r);
     for (const auto& r : tables_.prefill_attention)
       if (r.tokens > 1) attention("prefill_attention", r);  // a prompt of one token runs as a decode
     for (const auto& r : tables_.mixed_attention) leave_out("prefill_attention", of_attention(r));
     for (const auto& r : tables_.elementwise)
       if (!is_priced_elsewhere(r.kind))
-        leave_out("elementwise", is_elementwise_kind(r.kind) ? "" : fmt::format("no kernel is called {}", in_quotes(r.kind)));
+        leave_out("elementwise",
+                  is_elementwise_kind(r.kind) ? "" : fmt::format("no kernel is called {}", in_quotes(r.kind)));
     for (const auto& r : tables_.collective) leave_out("collectives", of_collective(r));
   }
 
@@ -47,8 +49,9 @@ class UnfittedRows {
     for (const auto& r : tables_.prefill_attention) leave_out("prefill_attention", of_cpu_attention(r));
     for (const auto& r : tables_.elementwise)
       if (!is_priced_elsewhere(r.kind))
-        leave_out("elementwise", is_cpu_elementwise_kind(r.kind) ? of_cpu_format(r.format)
-                                                                 : fmt::format("no kernel is called {}", in_quotes(r.kind)));
+        leave_out("elementwise", is_cpu_elementwise_kind(r.kind)
+                                     ? of_cpu_format(r.format)
+                                     : fmt::format("no kernel is called {}", in_quotes(r.kind)));
   }
 
   void families(bool cpu, std::span<const FamilyReport> reports) {
@@ -62,18 +65,18 @@ class UnfittedRows {
       const std::size_t rows = rows_of(family);
       if (!is_wanted(family) || fitted(family) || (rows == 0 && wanted_.empty())) continue;
       unfitted_.emplace_back(
-          rows == 0 ? fmt::format("{}: no rows were read, and nothing was fitted", family)
-                    : fmt::format("{}: {} rows were read, and nothing was fitted: too few are of one kind that counts{}",
-                                  family, rows,
-                                  cpu && family == "elementwise" ? " (a CPU wants rows of each kind)" : ""));
+          rows == 0
+              ? fmt::format("{}: no rows were read, and nothing was fitted", family)
+              : fmt::format("{}: {} rows were read, and nothing was fitted: too few are of one kind that counts{}",
+                            family, rows, cpu && family == "elementwise" ? " (a CPU wants rows of each kind)" : ""));
     }
   }
 
   void tell(Diagnostics& diagnostics) const {
     for (const auto& [kind, rows] : suitable_)
       if (rows < kFewestFittedRows)
-        diagnostics.warning({}, fmt::format("{}: {} rows {} are left out: a fit needs {}", kind.first, rows, kind.second,
-                                            kFewestFittedRows));
+        diagnostics.warning({}, fmt::format("{}: {} rows {} are left out: a fit needs {}", kind.first, rows,
+                                            kind.second, kFewestFittedRows));
     for (const auto& [kind, rows] : left_out_)
       diagnostics.warning({}, fmt::format("{}: {} rows are left out: {}", kind.first, rows, kind.second));
     for (const std::string& family : unfitted_) diagnostics.warning({}, family);
@@ -99,7 +102,8 @@ class UnfittedRows {
 
   [[nodiscard]] const std::string& base_of(const std::string& engine) {
     const auto known = bases_.find(engine);
-    return known != bases_.end() ? known->second : bases_.emplace(engine, base_format_of(tables_, engine)).first->second;
+    return known != bases_.end() ? known->second
+                                 : bases_.emplace(engine, base_format_of(tables_, engine)).first->second;
   }
 
   std::string of_product(const traces::TimedGemm& r) {

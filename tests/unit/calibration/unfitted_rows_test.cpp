@@ -21,7 +21,8 @@ std::string told(const traces::KernelTables& tables, bool cpu, const std::vector
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // Products in bf16 and these many decodes.
-traces::KernelTables with_decodes(int rows, const std::string& format, const std::string& kv, std::int64_t head_dim = 128) {
+traces::KernelTables with_decodes(int rows, const std::string& format, const std::string& kv,
+                                  std::int64_t head_dim = 128) {
   traces::KernelTables tables;
   for (std::int64_t i = 1; i <= 30; ++i) tables.gemm.push_back({{i, 1024, 1024, "bf16"}, Seconds(1e-5)});
   for (std::int64_t i = 1; i <= rows; ++i)
@@ -36,10 +37,10 @@ TEST_CASE("rows that no form of a GPU is fitted to are told with their number an
   CHECK(holds(of(with_decodes(25, "fp16", "fp16")),
               "decode_attention: 25 rows are left out: KV in 'fp16', where 'bf16' and 'fp8' are fitted"));
   CHECK(holds(of(with_decodes(25, "bf16", "float7")), "decode_attention: 25 rows are left out: KV in 'float7'"));
-  CHECK(holds(of(with_decodes(25, "bf16", "bf16", 256)),
-              "decode_attention: 25 rows are left out: heads wider than 128"));
-  CHECK(holds(of(with_decodes(25, "bf16", "bf16", 256)),
-              "decode_attention: 25 rows were read, and nothing was fitted"));
+  CHECK(
+      holds(of(with_decodes(25, "bf16", "bf16", 256)), "decode_attention: 25 rows are left out: heads wider than 128"));
+  CHECK(
+      holds(of(with_decodes(25, "bf16", "bf16", 256)), "decode_attention: 25 rows were read, and nothing was fitted"));
   CHECK(holds(of(with_decodes(19, "bf16", "fp8")),
               "decode_attention: 19 rows with KV in 'fp8' are left out: a fit needs 20"));
   CHECK(told(with_decodes(20, "bf16", "fp8"), false, {}, {"gemm", "decode_attention"}).empty());
@@ -56,8 +57,8 @@ TEST_CASE("rows that no form of a GPU is fitted to are told with their number an
 }
 
 TEST_CASE("families that were asked for by name and have no fit are told") {
-  const std::string text = told(with_decodes(30, "bf16", "bf16", 256), false,
-                                {"gemm", "decode_attention", "latent_attention"}, {"gemm"});
+  const std::string text =
+      told(with_decodes(30, "bf16", "bf16", 256), false, {"gemm", "decode_attention", "latent_attention"}, {"gemm"});
   CHECK(holds(text, "decode_attention: 30 rows were read, and nothing was fitted"));
   CHECK(holds(text, "latent_attention: no rows were read, and nothing was fitted"));
   CHECK_FALSE(holds(text, "gemm: "));
