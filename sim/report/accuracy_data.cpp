@@ -48,15 +48,15 @@ std::vector<const validation::RowPoint*> all_of(const std::vector<validation::Ro
   return all;
 }
 
-void add_coverage(const AccuracyTask& task, const validation::MeasuredTable& table,
-                  const std::vector<const validation::MeasuredRow*>& rows, const std::vector<std::string>& deployment,
-                  RunAccuracy& run) {
-  task.about_to(run.name + ", intervals");
+std::vector<Coverage> coverage_of(const AccuracyTask& task, const validation::MeasuredTable& table,
+                                  const std::vector<const validation::MeasuredRow*>& rows,
+                                  const std::vector<std::string>& deployment) {
+  std::vector<Coverage> all;
   const auto intervals = row_intervals(table, rows, {}, task.sources.catalogs, default_jobs());
   for (std::size_t metric = 0; metric < table.metrics.size(); ++metric) {
     const auto share = share_inside(intervals, metric);
     if (!share) continue;
-    Coverage& coverage = run.coverage.emplace_back();
+    Coverage& coverage = all.emplace_back();
     coverage.metric = table.metrics[metric].name;
     coverage.share = *share;
     coverage.rows = rows.size();
@@ -65,6 +65,7 @@ void add_coverage(const AccuracyTask& task, const validation::MeasuredTable& tab
     coverage.on_servers = held_out_share(intervals, metric, deployment);
     coverage.spread = server_spread(intervals, metric);
   }
+  return all;
 }
 
 const std::vector<std::string>& accuracy_sections() {

@@ -85,6 +85,8 @@ void add_energy(const AccuracyTask& task, AccuracyPage& page) {
     }
   }
   for (auto& [name, rows] : by_model) energy.by_model.push_back(std::move(rows));
+  task.about_to("full batches on H100, intervals");
+  energy.coverage = coverage_of(task, *table, rows_to_predict(*table), {"model_id"});
   const Rows completion = completion_rows(*table);
   energy.apart.name = fmt::format("code completion, prompts of {} tokens (assumed)", kOfCompletion);
   const auto apart = simulate_rows(*table, completion, prompts_of(kOfCompletion), catalogs, default_jobs());

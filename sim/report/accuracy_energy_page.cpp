@@ -20,7 +20,7 @@ struct EnergyMetric {
   double target = 0;      // median error; 0: none
   double least_rank = 0;  // 0: none
 };
-constexpr std::array kEnergyMetrics = {EnergyMetric{"power", "power", 0.08, 0},
+constexpr std::array kEnergyMetrics = {EnergyMetric{"mean_w", "power", 0.08, 0},
                                        EnergyMetric{"joules_per_output_token", "joules of an output token", 0.15, 0.95},
                                        EnergyMetric{"output_tokens_per_s", "output tokens per second", 0, 0},
                                        EnergyMetric{"itl", "time between tokens", 0, 0}};
@@ -52,7 +52,7 @@ std::string by_model(const EnergyAccuracy& energy) {
   header.emplace_back("rank");
   Table table(std::move(header));
   for (const EnergyRows& rows : energy.by_model) {
-    const Comparison* power = find(rows.ways.front(), "power");
+    const Comparison* power = find(rows.ways.front(), "mean_w");
     if (!power) continue;
     std::vector<std::string> cells = {rows.name, fmt::format("{}", power->count), percent(power->error_median),
                                       signed_percent(power->bias)};

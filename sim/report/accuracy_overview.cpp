@@ -104,15 +104,23 @@ const RunAccuracy* run_named(const AccuracyPage& page, std::string_view name) {
   return found == page.runs.end() ? nullptr : &*found;
 }
 
-// ": TPOT from 0.96 times the low to 1.27 times the high end, TTFT ..."; empty without deployments.
+// ": TPOT from 0.96 times the low to 1.27 times the high end, TTFT ..."; empty where nothing is known of servers.
 std::string widening(const AccuracyPage& page) {
-  const RunAccuracy* run = run_named(page, kDeployments);
-  if (!run) return "";
   std::string text;
-  for (const auto& [metric, name] : {std::pair("tpot", "TPOT"), std::pair("ttft", "TTFT")})
-    if (const auto found = std::ranges::find(run->coverage, metric, &Coverage::metric); found != run->coverage.end())
+  const auto add = [&text](const std::vector<Coverage>& coverage, std::string_view metric, std::string_view name) {
+    const auto found = std::ranges::find(coverage, metric, &Coverage::metric);
+    if (found != coverage.end())
       text += fmt::format("{} {} from {:.2f} times the low to {:.2f} times the high end", text.empty() ? ":" : ",",
                           name, found->spread.below, found->spread.above);
+  };
+  if (const RunAccuracy* run = run_named(page, kDeployments)) {
+    add(run->coverage, "tpot", "TPOT");
+    add(run->coverage, "ttft", "TTFT");
+  }
+  if (page.energy) {
+    add(page.energy->coverage, "mean_w", "watts");
+    add(page.energy->coverage, "joules_per_output_token", "joules of an output token");
+  }
   return text;
 }
 
@@ -130,7 +138,7 @@ void add_runs(Table& table, const AccuracyPage& page) {
   if (page.energy) {
     const auto& first = page.energy->all.ways.front();
     const std::string on = "full batches of vLLM 0.11 on H100, " + page.energy->ways.front();
-    add_pairs(table, first, "power", "power of the GPUs", on, page.energy->coverage);
+    add_pairs(table, first, "mean_w", "power of the GPUs", on, page.energy->coverage);
     add_pairs(table, first, "joules_per_output_token", "joules of an output token", on, page.energy->coverage);
   }
 }

@@ -24,10 +24,11 @@ struct AccuracyTask {
 };
 
 std::vector<const validation::RowPoint*> all_of(const std::vector<validation::RowPoint>& points);
-// Which rows' intervals hold what was measured; rows are of one deployment where they are equal in `deployment`.
-void add_coverage(const AccuracyTask& task, const validation::MeasuredTable& table,
-                  const std::vector<const validation::MeasuredRow*>& rows, const std::vector<std::string>& deployment,
-                  RunAccuracy& run);
+// Which rows' intervals hold what was measured, by the table's metrics; rows are of one deployment where they are equal
+// in `deployment`.
+std::vector<Coverage> coverage_of(const AccuracyTask& task, const validation::MeasuredTable& table,
+                                  const std::vector<const validation::MeasuredRow*>& rows,
+                                  const std::vector<std::string>& deployment);
 
 // Fits of the devices that have tables of kernels.
 void add_kernels(const AccuracyTask& task, AccuracyPage& page);

@@ -77,7 +77,8 @@ void add_deployments(const AccuracyTask& task, AccuracyPage& page) {
       table->rows.size());
   run.comparisons = compare_points(*table, all_of(points));
   run.listed = table->rows.size();
-  add_coverage(task, *table, wanted, kDeployment, run);
+  task.about_to(run.name + ", intervals");
+  run.coverage = coverage_of(task, *table, wanted, kDeployment);
   double least_rank = 1;
   for (const auto& group : group_points(points, {"users"}))
     for (const Comparison& c : compare_points(*table, group.points))

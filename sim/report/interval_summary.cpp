@@ -49,7 +49,11 @@ std::string interval_summary(const result::Intervals& intervals) {
     out += line("  output", fmt::format("{} - {} tokens/s", amount(i->low), amount(i->high)));
   if (const auto* i = find(intervals, "joules_per_output_token"))
     out += line("  energy", fmt::format("{} - {} J per output token", amount(i->low), amount(i->high)));
-  return out + times(intervals, "on servers, whose hosts and schedulers add to the errors of kernels:", on_servers);
+  out += times(intervals, "on servers, whose hosts and schedulers add to the errors of kernels:", on_servers);
+  if (const auto* i = find(intervals, "joules_per_output_token"); i && i->server)
+    out += line("  energy",
+                fmt::format("{} - {} J per output token", amount(i->server->first), amount(i->server->second)));
+  return out;
 }
 
 }  // namespace llmscape::report

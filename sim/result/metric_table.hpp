@@ -24,7 +24,7 @@ struct Serving {
 enum class Better { higher, lower, neither };
 
 // What servers did beside what the errors of kernels explain: an interval of `run --intervals` from `below` times its
-// low to `above` times its high end holds nine of ten means of measured deployments (validation/server_spread.hpp,
+// low to `above` times its high end holds nine of ten figures of measured deployments (validation/server_spread.hpp,
 // which fits these factors; docs/accuracy.md says on what).
 struct ServerSpread {
   double below = 1, above = 1;
@@ -40,7 +40,7 @@ struct Metric {
   std::string_view text;        // the definition, in a line
   Better better = Better::neither;
   bool interval = false;                 // `run --intervals` says what the errors of the kernel models could make of it
-  const ServerSpread* server = nullptr;  // of its mean and its median; absent: not known
+  const ServerSpread* server = nullptr;  // of its mean and median, or of the one number; absent: not known
   bool distribution = false;             // has mean, std, p50, p90, p95, p99 and max
   // Of a measured completed request, for a distribution that the observer keeps. Others are told of by name
   // (RunResult::latency).

@@ -16,6 +16,11 @@ Number count(std::int64_t number) { return static_cast<double>(number); }
 // There are no rates without time.
 Number rate(const RunResult& r, Number value) { return r.window_s > 0 ? value : std::nullopt; }
 
+// Fitted end to end to 110 open rows of ml-energy/leaderboard @ 0cd52da (full batches of vLLM 0.11.1 on 1 to 8 H100) so
+// that 90 % of them are held by what the other models give (tests/validation/energy_spread_test.cpp). No prediction is
+// moved by them.
+constexpr ServerSpread kServerWatts{0.85, 1.12}, kServerJoules{0.95, 1.29};
+
 constexpr std::array kNumbers = {
     Metric{.key = "offered_requests_per_s",
            .section = "throughput",
@@ -152,6 +157,7 @@ constexpr std::array kNumbers = {
            .text = "joules of all devices, idle ones too / tokens emitted, both of the window",
            .better = Better::lower,
            .interval = true,
+           .server = &kServerJoules,
            .value =
                [](const RunResult& r) { return r.energy ? Number(r.energy->joules_per_output_token) : std::nullopt; }},
     Metric{.key = "output_tokens_per_joule",
@@ -180,6 +186,7 @@ constexpr std::array kNumbers = {
            .text = "joules of all devices in the window / its length",
            .better = Better::lower,
            .interval = true,
+           .server = &kServerWatts,
            .value = [](const RunResult& r) { return r.energy ? Number(r.energy->mean_w) : std::nullopt; }},
     Metric{
         .key = "peak_w",

@@ -58,7 +58,8 @@ Values one_run(const scenario::Scenario& scenario, std::size_t run) {
 std::optional<std::pair<double, double>> on_servers(const std::string& name, const std::pair<double, double>& kernels) {
   const metrics::Column& column = *metrics::find_column(name);
   const metrics::ServerSpread* spread = column.metric->server;
-  if (!spread || (column.statistic != "mean" && column.statistic != "p50")) return std::nullopt;
+  const bool known = column.statistic.empty() || column.statistic == "mean" || column.statistic == "p50";
+  if (!spread || !known) return std::nullopt;
   return std::pair(spread->below * kernels.first, spread->above * kernels.second);
 }
 

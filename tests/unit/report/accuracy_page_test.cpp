@@ -80,8 +80,8 @@ TEST_CASE("watts and joules stand by what a prediction was given, and by model")
   EnergyAccuracy energy;
   energy.about = "watts";
   energy.ways = {"end to end", "rate put in"};
-  const std::vector<validation::Comparison> first = {metric("power", 1.05), metric("joules_per_output_token", 0.8)},
-                                            second = {metric("power", 0.9), metric("joules_per_output_token", 0.9)};
+  const std::vector<validation::Comparison> first = {metric("mean_w", 1.05), metric("joules_per_output_token", 0.8)},
+                                            second = {metric("mean_w", 0.9), metric("joules_per_output_token", 0.9)};
   energy.all = {"all", {first, second}};
   energy.by_model = {{"some-model", {first, second}}};
   energy.notes = {"left out: 2 of 12 rows: a reason"};

@@ -225,6 +225,10 @@ TEST_CASE("the interval of a lightly loaded run holds the prediction, and is as 
   const metrics::ServerSpread& spread = *metrics::find_column("tpot_s.mean")->metric->server;
   CHECK(tpot->server->first == approx(spread.below * tpot->low));
   CHECK(tpot->server->second == approx(spread.above * tpot->high));
+  const auto joules = std::ranges::find(intervals.metrics, "joules_per_output_token", &result::Interval::metric);
+  REQUIRE(joules->server);
+  CHECK(joules->server->second ==
+        approx(metrics::find_column("joules_per_output_token")->metric->server->above * joules->high));
   for (const char* without : {"tpot_s.p99", "e2e_s.mean", "output_tokens_per_s"})
     CHECK_FALSE(std::ranges::find(intervals.metrics, without, &result::Interval::metric)->server);
   // One more child at once, the same numbers.
