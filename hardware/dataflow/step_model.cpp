@@ -33,9 +33,14 @@ SectionLoad attention(const LayerShape& layer, const AttentionLoad& part) {
 // by another device.
 bool is_stage(const Matrix& matrix) { return std::min(matrix.k, matrix.n) > 1; }
 
+// Whether the attention is one: not where each token attends to itself alone, as models::without_context leaves it for
+// a device whose attention is computed by another one.
+bool attends(const LayerShape& layer) { return layer.window != 1; }
+
 // The stages of a layer, as placement.hpp has them: what each holds, and what each has to do.
 std::vector<Bytes> stage_weights(const LayerShape& layer) {
-  std::vector<Bytes> weights{Bytes()};  // attention
+  std::vector<Bytes> weights;
+  if (attends(layer)) weights.emplace_back();
   for (const auto& matrix : layer.common.matrices)
     if (is_stage(matrix)) weights.push_back(matrix.bytes());
   for (const auto& matrix : layer.expert.matrices)
@@ -44,7 +49,8 @@ std::vector<Bytes> stage_weights(const LayerShape& layer) {
 }
 
 std::vector<double> stage_work(const LayerShape& layer, const LayerLoad& load, double tokens) {
-  std::vector<double> work{load.prefill.flops + load.decode.flops};
+  std::vector<double> work;
+  if (attends(layer)) work.push_back(load.prefill.flops + load.decode.flops);
   const auto products = [&work](const MatrixSet& set, double rows) {
     for (const auto& matrix : set.matrices)
       if (is_stage(matrix)) work.push_back(2 * rows * static_cast<double>(matrix.k) * static_cast<double>(matrix.n));

@@ -72,6 +72,19 @@ TEST_CASE("attention alone is one stage: what the other device multiplies takes 
         approx(kv + filled).epsilon(1e-3));
 }
 
+// Four matrices a layer on four units: one section; with the attention, which is the other device's, it was two. The
+// head, 1.05 GB behind 520 MB of SRAM, is three.
+TEST_CASE("weights without their attention are as many stages as matrices") {
+  DataflowDevice weights = bare_socket();
+  weights.fabric.compute_units.value = 4;
+  weights.fabric.least_units.value = 1;
+  weights.fabric.fill.value = Seconds(18e-6);
+  const Decodes decodes(4, 8192);
+  const engine::EngineCost cost = step(offload(shared(bare_socket()), shared(weights)), llama_8b(), decodes.batch);
+  const double read = (32 * 218103808.0 + 4096.0 * 128256) * 2 / 1.2e12, filled = (32 + 3) * 18e-6;
+  CHECK(cost.by_family[static_cast<std::size_t>(OperatorFamily::gemm)].si() == approx(read + filled).epsilon(1e-3));
+}
+
 TEST_CASE("the KV cache is as large as the attention's memory, weights take memory on the other device alone") {
   const DataflowDevice socket = bare_socket();
   DataflowDevice four = socket;
