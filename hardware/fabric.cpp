@@ -94,6 +94,14 @@ const Fields<FabricConfig>& fabric_config_fields() {
         if (!placement.site.empty() && !fabric.sites.contains(placement.site))
           diagnostics.error(node.where,
                             "'" + group + "' stands at a site '" + placement.site + "' that is not in 'sites'");
+      // What leaves a site crosses its uplink, that of the one without a name too.
+      const auto of_no_name = std::ranges::find_if(fabric.groups, [](const auto& g) { return g.second.site.empty(); });
+      const auto elsewhere = std::ranges::find_if(fabric.groups, [](const auto& g) { return !g.second.site.empty(); });
+      if (of_no_name != fabric.groups.end() && elsewhere != fabric.groups.end() && !fabric.sites.contains(""))
+        diagnostics.error(node.where,
+                          "'" + elsewhere->first + "' stands at the site '" + elsewhere->second.site + "' and '" +
+                              of_no_name->first + "' at none, whose uplink is not known",
+                          "give it a 'site', or the one without a name an uplink: sites: {\"\": ...}");
     });
     return f;
   }();

@@ -20,7 +20,7 @@ class SgLangBatcher : public Batcher {
 
   void plan(EngineState& state, Seconds now, StepPlan& plan) override {
     std::int64_t budget = prompt_tokens(state);
-    continue_prompt(state, budget, plan);
+    continue_prompts(state, budget, plan);
     admit(state, now, budget, plan);
     if (!plan.chunks.empty()) {
       plan.steady = state.only_decodes();
@@ -57,13 +57,17 @@ class SgLangBatcher : public Batcher {
     return std::min(policy_.chunked_prefill_size, fits * kChunkGrain);
   }
 
-  // At most one prompt is cut: the last that was admitted. Its blocks were free then, and nothing took any since.
-  static void continue_prompt(EngineState& state, std::int64_t& budget, StepPlan& plan) {
-    if (state.prefilling.empty()) return;
-    Request& request = *state.prefilling.front();
-    const std::int64_t tokens = std::min(budget, request.tokens_to_compute() - request.sequence.computed);
-    state.schedule_chunk(request, tokens, plan);
-    budget -= tokens;
+  // At most one prompt is cut: the last that was admitted, whose blocks are its own since. Others are those that came
+  // from prefill servers and lack their last token.
+  static void continue_prompts(EngineState& state, std::int64_t& budget, StepPlan& plan) {
+    while (budget > 0 && !state.prefilling.empty()) {
+      Request& request = *state.prefilling.front();
+      const std::int64_t left = request.tokens_to_compute() - request.sequence.computed;
+      const std::int64_t tokens = std::min(budget, left);
+      state.schedule_chunk(request, tokens, plan);
+      budget -= tokens;
+      if (tokens < left) return;
+    }
   }
 
   void admit(EngineState& state, Seconds now, std::int64_t& budget, StepPlan& plan) const {
@@ -84,7 +88,11 @@ class SgLangBatcher : public Batcher {
       if (state.kv.pool.available() - hit.unreferenced_blocks < blocks || (!alone && free_tokens < expected)) return;
       free_tokens -= expected;
       const std::int64_t tokens = std::min(budget, uncached);
-      state.schedule_chunk(state.admit(next, hit.blocks, now), tokens, plan);
+      Request& request = state.admit(next, hit.blocks, now);
+      // Of one that is cut nobody else may take them meanwhile: fetches from below, KV entries that arrive.
+      if (tokens < uncached)
+        state.kv.reserve(request, std::min(total, state.kv.blocks_of_prompt(total) * state.kv.pool.block_tokens()));
+      state.schedule_chunk(request, tokens, plan);
       budget -= tokens;
     }
   }
