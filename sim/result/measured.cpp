@@ -6,27 +6,14 @@
 namespace llmscape::result {
 namespace {
 
-// Of the tokens that a request at `replica` has by the plans of its steps: those of steps that the end of the run cut
-// short. One of a chunk, and one of each decode step that it is part of (a pass counts as one token until its drafts
-// do).
-std::int64_t cut_tokens(const serving::Replica& replica, const serving::Request& request, Seconds end) {
-  using State = serving::Sequence::State;
-  const serving::Sequence& sequence = request.sequence;
-  const std::int64_t chunks = request.emitted > 0 && request.latest_token > end ? 1 : 0;
-  if (sequence.state != State::decoding && sequence.state != State::finishing) return chunks;
-  const std::int64_t step = replica.state().decoding.step();
-  const std::int64_t from =
-      std::max(sequence.outgrew_drafts ? 0 : sequence.joined_step, step - replica.totals().cut_decode_steps);
-  return chunks + std::max<std::int64_t>(0, std::min(sequence.end_step, step) - from);
-}
-
 void add_open(const Parts& parts, const serving::Gateway& gateway, Seconds end, const metrics::Span& span,
               metrics::WindowSums& sums) {
   gateway.calls().for_each_open([&](const serving::Request& request) {
     std::int64_t emitted = request.lost;
     if (request.replica >= 0) {
       const serving::Replica& replica = *parts.replicas[static_cast<std::size_t>(request.replica)];
-      emitted += replica.state().decoding.emitted(request) - cut_tokens(replica, request, end);
+      const serving::DecodeSet& decoding = replica.state().decoding;
+      emitted += decoding.emitted(request) - decoding.unanswered(request, end, replica.totals().cut_decode_steps);
     }
     metrics::Observer::add_open(request, emitted, end, span, sums);
   });

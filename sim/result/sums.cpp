@@ -33,17 +33,24 @@ Tokens count_tokens(const Parts& parts, const serving::Gateway& gateway) {
     if (request.replica >= 0)
       tokens.emitted += parts.replicas[static_cast<std::size_t>(request.replica)]->state().decoding.emitted(request);
   });
-  std::int64_t emitted = 0, invalidated = 0;
+  std::int64_t emitted = 0, invalidated = 0, lost = 0;
   for (const serving::Replica* replica : parts.replicas) {
     const serving::ReplicaTotals& totals = replica->totals();
-    tokens.computed += replica->state().counts.prefilled_tokens - totals.cut_prefill_tokens;
+    tokens.computed +=
+        replica->state().counts.prefilled_tokens - totals.cut_prefill_tokens - totals.lost_prefill_tokens;
     tokens.discarded -= totals.cut_prefill_tokens;
+    lost += totals.lost_prefill_tokens;
     tokens.emitted -= totals.cut_emitted_tokens;
     tokens.reused += replica->state().counts.reused_tokens;
     tokens.fetched += replica->state().counts.fetched_tokens;
-    emitted += replica->state().emitted_tokens() - replica->totals().cut_emitted_tokens;
+    emitted += replica->state().emitted_tokens() - totals.cut_emitted_tokens - totals.lost_emitted_tokens;
     invalidated += replica->state().counts.invalidated_tokens;
   }
+  // What a fault cut short is computed by nobody. Requests count it as computed twice where they were answered by
+  // another replica, and as in vain where they were not.
+  const std::int64_t twice = std::min(lost, tokens.recomputed);
+  tokens.recomputed -= twice;
+  tokens.discarded -= lost - twice;
   if (tokens.computed + tokens.reused != tokens.prompt + tokens.recomputed + tokens.invalidated + tokens.discarded)
     throw std::logic_error("INV-5: prompt tokens do not add up: computed " + std::to_string(tokens.computed) +
                            " + reused " + std::to_string(tokens.reused) + ", prompt " + std::to_string(tokens.prompt) +

@@ -208,7 +208,7 @@ void check_books(const System& system, std::size_t replicas) {
   std::int64_t engine_emitted = 0, engine_work = 0;
   for (std::size_t i = 0; i < replicas; ++i) {
     const EngineState& state = system.replica(i).state();
-    engine_emitted += state.emitted_tokens();
+    engine_emitted += state.emitted_tokens() - system.replica(i).totals().lost_emitted_tokens;
     engine_work += state.counts.prefilled_tokens + state.counts.reused_tokens;
     // At most what a message that came with the last answer will drop.
     CHECK((state.running.size() == 0 || system.replica(i).next_event() <= system.end));

@@ -71,4 +71,13 @@ void DecodeSet::advance(std::vector<Request*>& finished) {
   last_growth_ = all_were_late ? late_->last_growth() : drafted_.last_growth();
 }
 
+std::int64_t DecodeSet::unanswered(const Request& request, Seconds at, std::int64_t decode_steps) const {
+  using State = Sequence::State;
+  const Sequence& sequence = request.sequence;
+  const std::int64_t chunks = request.emitted > 0 && request.latest_token > at ? 1 : 0;
+  if (sequence.state != State::decoding && sequence.state != State::finishing) return chunks;
+  const std::int64_t from = std::max(sequence.outgrew_drafts ? 0 : sequence.joined_step, step() - decode_steps);
+  return chunks + std::max<std::int64_t>(0, std::min(sequence.end_step, step()) - from);
+}
+
 }  // namespace llmscape::serving

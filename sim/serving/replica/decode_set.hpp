@@ -56,6 +56,10 @@ class DecodeSet {
   [[nodiscard]] std::int64_t emitted(const Request& request) const {
     return request.emitted + (request.sequence.state == Sequence::State::decoding ? answered(request) : 0);
   }
+  // Of the tokens that a request has by the plans of its steps: those of steps that end after `at`, the last
+  // `decode_steps` of which decode. One of a chunk, and one of each decode step that it is part of (a pass counts as
+  // one token until its drafts do).
+  [[nodiscard]] std::int64_t unanswered(const Request& request, Seconds at, std::int64_t decode_steps) const;
   // Drafts that were accepted, of sequences that have left or are late: tokens beyond one a step.
   [[nodiscard]] std::int64_t accepted() const { return drafted_.accepted(); }
   // Of one that decodes: those that accepted() does not count yet.

@@ -115,7 +115,7 @@ std::vector<Request*> Replica::crash(Seconds at) {
   if (held_) end_held(std::max(held_->expected, Seconds(std::nextafter(at.si(), kNever.si()))));
   exchange_of_step_.abandon();
   end_steps(at);
-  ledger_.lose(at);
+  const StepLedger::Cut cut = ledger_.lose(at);
   scheduler_->lose(at);
   steps_.clear();
   exchange_.lose();
@@ -124,7 +124,14 @@ std::vector<Request*> Replica::crash(Seconds at) {
     if (messages_[i].kind == Message::Kind::submit || messages_[i].kind == Message::Kind::join)
       lost.push_back(messages_[i].request);
   state_.kv.offload.lose(state_, lost);
+  std::vector<std::pair<Request*, std::int64_t>> unanswered;
+  for (Request* request = state_.running.last(); request; request = request->sequence.previous)
+    unanswered.emplace_back(request, state_.decoding.unanswered(*request, at, cut.decode_steps));
   state_.lose_all(lost);
+  for (const auto& [request, tokens] : unanswered) {
+    request->emitted -= tokens;
+    ledger_.count_unanswered(tokens);
+  }
   stamp_accepted(at);
   messages_.clear();
   if (config_.turns) config_.turns->leave(*this, at);

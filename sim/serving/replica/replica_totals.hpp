@@ -44,6 +44,8 @@ struct ReplicaTotals {
   // INV-5: of steps that the end of the run cut short. Engines and requests count them, the run does not.
   std::int64_t cut_prefill_tokens = 0, cut_emitted_tokens = 0;
   std::int64_t cut_decode_steps = 0;  // of these steps, those that decode: the last ones
+  // Of steps that a fault cut short: engines count them, requests only the first.
+  std::int64_t lost_prefill_tokens = 0, lost_emitted_tokens = 0;
 };
 
 }  // namespace llmscape::serving

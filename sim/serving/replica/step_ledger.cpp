@@ -176,15 +176,12 @@ StepUse StepLedger::used_until(Seconds at) {
   return sum;
 }
 
-void StepLedger::lose(Seconds at) {
-  for (; !under_way_.empty(); under_way_.pop_front()) spend(under_way_.front(), at);
-}
-
-void StepLedger::stop(Seconds now) {
+StepLedger::Cut StepLedger::cut_at(Seconds until) {
+  Cut cut;
   for (; !under_way_.empty(); under_way_.pop_front()) {
     const UnderWay& step = under_way_.front();
-    spend(step, now);
-    if (step.end <= now) continue;
+    spend(step, until);
+    if (step.end <= until) continue;
     totals_.steps -= 1;
     if (!step.of_run) totals_.tabled_steps -= step.whole.tabled;
     totals_.sequence_steps -= step.sequences;
@@ -192,10 +189,24 @@ void StepLedger::stop(Seconds now) {
     totals_.decode_tokens -= step.decodes;
     totals_.passes -= step.decodes;
     totals_.late_passes -= step.late;
-    totals_.cut_prefill_tokens += step.prefill_tokens;
-    totals_.cut_emitted_tokens += step.emitted;
-    totals_.cut_decode_steps += step.decodes > 0 ? 1 : 0;
+    cut.prefill_tokens += step.prefill_tokens;
+    cut.emitted_tokens += step.emitted;
+    cut.decode_steps += step.decodes > 0 ? 1 : 0;
   }
+  return cut;
+}
+
+StepLedger::Cut StepLedger::lose(Seconds at) {
+  const Cut cut = cut_at(at);
+  totals_.lost_prefill_tokens += cut.prefill_tokens;
+  return cut;
+}
+
+void StepLedger::stop(Seconds now) {
+  const Cut cut = cut_at(now);
+  totals_.cut_prefill_tokens += cut.prefill_tokens;
+  totals_.cut_emitted_tokens += cut.emitted_tokens;
+  totals_.cut_decode_steps += cut.decode_steps;
   runs_.add_to(totals_, timing_.stages);
 }
 

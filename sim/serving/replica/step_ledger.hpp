@@ -128,11 +128,18 @@ class StepLedger {
   void count_loading(Seconds loading) { totals_.adapter_loading += loading; }
   // Drafts of passes that were counted turn out to be accepted.
   void count_accepted(std::int64_t tokens) { totals_.decode_tokens += tokens; }
+  // So many tokens were never answered, as the replica was lost before the end of their steps.
+  void count_unanswered(std::int64_t tokens) { totals_.lost_emitted_tokens += tokens; }
 
   // The time and joules of steps that have ended by `now` count.
   void spend_ended(Seconds now);
-  // The replica is lost at `at`: what runs counts until then.
-  void lose(Seconds at);
+  // Of steps that were cut short.
+  struct Cut {
+    std::int64_t prefill_tokens = 0, emitted_tokens = 0;
+    std::int64_t decode_steps = 0;  // of these steps, those that decode: the last ones
+  };
+  // The replica is lost at `at`: the time and joules of what runs count until then, and none of its tokens.
+  Cut lose(Seconds at);
   // The run is over at `now`: of the steps under way the time and joules until then count and none of their tokens.
   // Once.
   void stop(Seconds now);
@@ -147,6 +154,8 @@ class StepLedger {
   void spend_whole(const UnderWay& step, const engine::EngineCost& cost, Seconds until);
   void spend_of_run(const engine::DecodeRun& run, const hardware::OwnAttention& own, Seconds start, Seconds end);
   void spend_front();
+  // Spends what is under way up to `until`, and takes off the counts of steps that end later.
+  Cut cut_at(Seconds until);
   // So many steps alike; the most of each number is the last one's.
   void count(std::int64_t times, std::int64_t sequences, std::int64_t decodes, const Occupancy& last);
 

@@ -212,10 +212,13 @@ TEST_CASE("a replica that is lost has spent what its steps had come to") {
   Listener listener;
   StepLedger ledger({.depth = 1}, listener);
   ledger.commit(cost_of(4, 40), Seconds(2), Seconds(6), decodes(2), {.tokens = 2, .emitted = 2});
-  ledger.lose(Seconds(3));
+  const StepLedger::Cut cut = ledger.lose(Seconds(3));
+  CHECK(cut.emitted_tokens == 2);
+  CHECK(cut.decode_steps == 1);
   CHECK(ledger.totals().busy == Seconds(1));
   CHECK(ledger.totals().energy[0] == Joules(10));
-  CHECK(ledger.totals().steps == 1);  // its tokens were planned, and are lost with their calls
+  CHECK(ledger.totals().steps == 0);  // nobody had what it would have answered
+  CHECK(ledger.totals().decode_tokens == 0);
 }
 
 }  // namespace llmscape::serving

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What counts of steps that a fault cuts short, and blocks that a prompt keeps between its chunks.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/support/approx.hpp"
+#include "tests/support/scenario_run.hpp"
+
+using namespace llmscape;
+using llmscape::testing::approx;
+using llmscape::testing::json_on_simgrid;
+using llmscape::testing::run_on_event_queue;
+using llmscape::testing::scenario_of;
+
+namespace {
+
+// 1 ms a prompt token, 100 ms a decode step, 100 W at rest and 300 W at work.
+const std::string kDevice =
+    "{kind: profile, name: d, model: llama-3.1-8b, prompts: [{tokens: 1, time: 1 ms, kv: 131072 B}, {tokens: 100000, "
+    "time: 100000 ms, kv: 13107200000 B}], decode: {time_per_token: 100 ms, sequences: 1000}, capacity: 80 GB, "
+    "kv_tokens: 1000000, idle_power: 100 W, busy_power: 300 W}";
+
+result::RunResult replayed(const std::string& trace, const std::string& scenario) {
+  const auto path = std::filesystem::temp_directory_path() / ("llmscape-lost-" + std::to_string(getpid()) + ".jsonl");
+  write_file_atomically(path, trace);
+  const auto read = scenario_of("schema: scenario/1\nmodel: llama-3.1-8b\n" + scenario +
+                                "workload: {replay: {trace: " + path.string() + "}}\nwindow: {rule: whole}\n");
+  REQUIRE(read);
+  const result::RunResult result = run_on_event_queue(*read);
+  CHECK(json_on_simgrid(*read) == result::to_json(result));
+  std::filesystem::remove(path);
+  return result;
+}
+
+result::RunResult with_fault(const std::string& at, const std::string& async) {
+  return replayed(
+      "{\"arrival_s\": 0, \"output_tokens\": 3, \"prompt_tokens\": 500}\n"
+      "{\"arrival_s\": 2, \"output_tokens\": 1, \"prompt_tokens\": 500}\n",
+      "hardware: {devices: [" + kDevice +
+          "]}\nserving: {kv_blocks: 1000, cold_start: {boot: 1 s, bandwidth: 100000 TB/s}, batcher: {policy: vllm_v1, "
+          "max_num_seqs: 4, max_num_batched_tokens: 8000, async_scheduling: " +
+          async + ", enable_prefix_caching: false}}\nfaults: {schedule: [{at: " + at +
+          ", lasts: 0.1 s, group: d, device: 0}]}\n");
+}
+
+}  // namespace
+
+// At 0.25 s half of the prompt's step is done. Then boot until 1.35 s, the same from 0 on, and the second call: 4 steps
+// and 4 tokens. Joules: 100 W for 3.65 s less 0.1 s off, 200 W for 0.25 + 0.7 + 0.5 s of work.
+TEST_CASE("of a step that a fault cuts short time and joules count until then, and no token of it") {
+  for (const char* async : {"true", "false"}) {
+    const std::string which = async;
+    CAPTURE(which);
+    const result::RunResult run = with_fault("0.25 s", async);
+    CHECK(run.requests.completed == 2);
+    CHECK(run.tokens.emitted == 4);
+    CHECK(run.fleet->lost_tokens == 0);
+    CHECK(run.tokens.computed == 1000);
+    CHECK(run.tokens.recomputed == 0);
+    CHECK(run.steps == 4);
+  }
+}
+
+// At 0.55 s the first token is answered, at 0.65 s the second one: what was answered is lost, what runs is not counted.
+TEST_CASE("tokens that a client had are lost with a replica, those of a step under way are not") {
+  CHECK(with_fault("0.55 s", "true").fleet->lost_tokens == 1);
+  CHECK(with_fault("0.55 s", "false").fleet->lost_tokens == 1);
+  const result::RunResult later = with_fault("0.65 s", "true");
+  CHECK(later.fleet->lost_tokens == 2);
+  CHECK(later.tokens.emitted == 6);
+  CHECK(later.tokens.recomputed == 500);
+}
+
+// 80 blocks; 1,000 tokens in ten chunks take 63 of them. After two of them a prefix is looked for in the tier, which
+// has 20 blocks of it: they must not be those that the prompt still needs.
+TEST_CASE("a prompt that sglang cuts has its blocks from its first chunk on") {
+  const result::RunResult run = replayed(
+      "{\"arrival_s\": 0, \"output_tokens\": 1, \"prompt\": [[1, 320], [2, 10]]}\n"
+      "{\"arrival_s\": 0.5, \"output_tokens\": 1, \"prompt_tokens\": 1200}\n"
+      "{\"arrival_s\": 3, \"output_tokens\": 1, \"prompt_tokens\": 1000}\n"
+      "{\"arrival_s\": 3.15, \"output_tokens\": 1, \"prompt\": [[1, 320], [3, 10]]}\n",
+      "hardware: {devices: [" + kDevice +
+          "]}\nserving: {kv_blocks: 80, block_size: 16, kv_tiers: [{name: t, capacity: 1 GB, read: 10 MB/s, write: 100 "
+          "GB/s, latency: 0 s}], kv_write: write_through, kv_fetch: always, batcher: {policy: sglang, "
+          "max_running_requests: 4, chunked_prefill_size: 100, overlap_schedule: false}}\n");
+  CHECK(run.requests.completed == 4);
+  // From the prompt's end at 4 s on 20 blocks of 2 MiB at 10 MB/s, and ten tokens.
+  CHECK(run.latency["ttft_s"]->max == approx(4 - 3.15 + 20 * 16 * 131072 / 10e6 + 0.01).epsilon(1e-6));
+}
+
+// Sixteen prompts come with their KV entries, and lack their last token: those that are there are one step.
+TEST_CASE("last tokens of prompts from prefill servers are computed together under sglang") {
+  const auto ttft = [](const std::string& batcher) {
+    std::string calls;
+    for (int i = 0; i < 16; ++i) calls += "{\"arrival_s\": 0, \"output_tokens\": 20, \"prompt_tokens\": 100}\n";
+    return replayed(calls, "hardware: {devices: [" + kDevice + ", {preset: h100-sxm, name: e}], fabric: {groups: {d: "
+                           "{node: hgx-h200}, e: {node: hgx-h200}}}}\nserving: {first_token: recomputed, kv_by_layer: "
+                           "false, batcher: " + batcher +
+                               ", pools: [{devices: [e], role: prefill}, {devices: [d], role: decode}]}\n")
+        .latency["ttft_s"]
+        ->max;
+  };
+  // All come within a step: one of prompts alone, or beside decodes.
+  CHECK(ttft("{policy: sglang}") < 0.1 + 16 * 1e-3 + 0.1);
+  CHECK(ttft("{policy: vllm_v1}") < 0.3);
+}
