@@ -83,8 +83,23 @@ YamlNode YamlNode::mapping(SourceRange where) {
   return node;
 }
 
+namespace {
+
+// Both say what they are of, and it is not the same: none of the keys of one need be among those of the other.
+bool of_unlike_kinds(const YamlNode& base, const YamlNode& over) {
+  for (const char* key : {"kind", "policy"}) {
+    const YamlNode *one = base.find(key), *other = over.find(key);
+    if (one && other && one->kind == YamlNode::Kind::scalar && other->kind == YamlNode::Kind::scalar &&
+        one->text != other->text)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 YamlNode merge(YamlNode base, const YamlNode& over) {
-  if (!base.is_mapping() || !over.is_mapping()) return over;
+  if (!base.is_mapping() || !over.is_mapping() || of_unlike_kinds(base, over)) return over;
   std::map<std::string, std::size_t> places;
   for (const auto& entry : std::as_const(base.entries)) places.emplace(entry.key, places.size());
   for (const auto& entry : over.entries) {

@@ -7,6 +7,8 @@
 #include "hardware/power_cap.hpp"
 #include "models/format.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace llmscape::hardware {
@@ -298,6 +300,12 @@ const Fields<Gpu>& gpu_fields() {
     f.add("load_bandwidth", &Gpu::load, "from the host's memory into the device's; absent: not known").above(0);
     f.add_group("host", &Gpu::host, host_fields(), "the host's time of a step").required();
     f.add_group("energy", &Gpu::energy, gpu_energy_fields(), "energy above idle").required();
+    f.check([](const Gpu& gpu, const YamlNode& node, Diagnostics& diagnostics) {
+      if (gpu.clock < kLowestClock)
+        diagnostics.error(
+            (node.find("clock") ? *node.find("clock") : node).where,
+            fmt::format("'clock' of a GPU is at least {}: nothing is known of kernels below it", kLowestClock));
+    });
     return f;
   }();
   return fields;

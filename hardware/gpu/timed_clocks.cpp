@@ -13,9 +13,10 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr double kClockStep = 0.05;      // between neighbouring clocks, as a share of the boost clock
-constexpr std::size_t kClockSteps = 18;  // down to 0.15 of it, as power_cap.cpp goes
+constexpr double kClockStep = 0.05;  // between neighbouring clocks, as a share of the boost clock
+constexpr std::size_t kClockSteps = 18;
 constexpr double kLowest = 1 - kClockStep * static_cast<double>(kClockSteps - 1);
+static_assert(kLowest < kLowestClock + 1e-9);
 
 Joules sum(const Phase& phase) {
   Joules all;
