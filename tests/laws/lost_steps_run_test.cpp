@@ -96,10 +96,12 @@ TEST_CASE("last tokens of prompts from prefill servers are computed together und
   const auto ttft = [](const std::string& batcher) {
     std::string calls;
     for (int i = 0; i < 16; ++i) calls += "{\"arrival_s\": 0, \"output_tokens\": 20, \"prompt_tokens\": 100}\n";
-    return replayed(calls, "hardware: {devices: [" + kDevice + ", {preset: h100-sxm, name: e}], fabric: {groups: {d: "
-                           "{node: hgx-h200}, e: {node: hgx-h200}}}}\nserving: {first_token: recomputed, kv_by_layer: "
-                           "false, batcher: " + batcher +
-                               ", pools: [{devices: [e], role: prefill}, {devices: [d], role: decode}]}\n")
+    return replayed(calls,
+                    "hardware: {devices: [" + kDevice +
+                        ", {preset: h100-sxm, name: e}], fabric: {groups: {d: "
+                        "{node: hgx-h200}, e: {node: hgx-h200}}}}\nserving: {first_token: recomputed, kv_by_layer: "
+                        "false, batcher: " +
+                        batcher + ", pools: [{devices: [e], role: prefill}, {devices: [d], role: decode}]}\n")
         .latency["ttft_s"]
         ->max;
   };

@@ -271,3 +271,13 @@ TEST_CASE("merging lays mappings over each other key by key and replaces all els
   CHECK(place(both.find("a")->find("x")->where) == "1:8+1");
   CHECK(place(both.find("a")->find("y")->where) == "3:8+1");
 }
+
+TEST_CASE("a mapping of another kind or policy takes the place of the other whole") {
+  const auto laid = [](const char* over) {
+    return write_yaml(merge(tree("a: {kind: poisson, rate: 2 /s}\n"), tree(over)));
+  };
+  CHECK(laid("a: {kind: closed_loop, users: 4}\n") == "a: {kind: closed_loop, users: 4}\n");
+  CHECK(laid("a: {kind: poisson, cv: 2}\n") == "a: {kind: poisson, rate: 2 /s, cv: 2}\n");
+  CHECK(laid("a: {rate: 3 /s}\n") == "a: {kind: poisson, rate: 3 /s}\n");
+  CHECK(write_yaml(merge(tree("{policy: orca, max_batch: 8}"), tree("{policy: sglang}"))) == "policy: sglang\n");
+}
