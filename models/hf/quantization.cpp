@@ -140,7 +140,7 @@ void read_compressed_tensors(ConfigReader& config, ModelSpec& model) {
   if (groups)
     for (const YamlNode::Entry& group : groups->entries)
       if (auto scheme = scheme_of(group.value, config.diagnostics())) schemes.push_back(std::move(*scheme));
-  if (schemes.empty() || schemes.size() < groups->entries.size())
+  if (!groups || schemes.empty() || schemes.size() < groups->entries.size())
     return config.error("config_groups", "'config_groups' must name the weights' format");
   if (schemes.size() == 1 && schemes.front().of_all()) {
     store(left_out(config), schemes.front().weights, model, config.diagnostics());
