@@ -68,6 +68,8 @@ void summarise(const ResultsTable& table, const std::vector<std::string>& names,
   configuration.label = names.empty() ? rows.front()->id : label_of(names, configuration.values);
   configuration.energy_boundary = rows.front()->energy_boundary;
   for (std::size_t metric = 0; metric < rows.front()->metrics.size(); ++metric)
+  for (const ResultRow* row : rows)
+    if (configuration.currency.empty()) configuration.currency = row->currency;
     configuration.metrics.push_back(over_repeats(rows, metric));
 }
 
@@ -133,6 +135,7 @@ Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& con
     if (name == "verdict") return configuration.verdict;
     if (name == "energy_boundary") return configuration.energy_boundary;
     const auto axis = find_axis(table.axes, name);
+    if (name == "currency") return configuration.currency;
     return axis ? std::optional(value_of(configuration.values[*axis])) : std::nullopt;
   };
 }
@@ -140,6 +143,9 @@ Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& con
 namespace {
 
 // A word that an axis of these results never is: a condition may name what another sweep has.
+// Of a configuration, beside its metrics and axes.
+constexpr std::string_view kColumns[] = {"verdict", "energy_boundary", "currency"};
+
 void check_word(const Expression::Name& word, const Expression::Name& of, const ResultsTable& table,
                 Diagnostics& diagnostics) {
   const auto axis = find_axis(table.axes, of.name);
@@ -156,7 +162,7 @@ void check_word(const Expression::Name& word, const Expression::Name& of, const 
 void check_names(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics) {
   for (std::size_t i = 0; i < expression.names().size(); ++i) {
     const Expression::Name& name = expression.names()[i];
-    if (name.name == "verdict" || name.name == "energy_boundary") continue;
+    if (std::ranges::find(kColumns, name.name) != std::end(kColumns)) continue;
     if (metrics::find_column(name.name)) continue;
     if (find_axis(table.axes, name.name)) continue;
     if (name.may_be_text) {
@@ -165,7 +171,7 @@ void check_names(const Expression& expression, const ResultsTable& table, Diagno
     }
     std::vector<std::string> known = short_names(table.axes);
     known.insert(known.end(), table.axes.begin(), table.axes.end());
-    known.insert(known.end(), {"verdict", "energy_boundary"});
+    known.insert(known.end(), std::begin(kColumns), std::end(kColumns));
     for (const metrics::Column& column : metrics::columns()) known.push_back(metrics::short_name(column));
     diagnostics.error(name.where,
                       fmt::format("{} is neither a metric nor an axis of these results", in_quotes(name.name)),

@@ -12,6 +12,8 @@
 namespace llmscape::explore {
 namespace {
 
+constexpr std::string_view kMoney = "currency";  // the unit of metrics that are amounts of it
+
 // Units of quantities that presets compute.
 const std::map<std::string, std::string, std::less<>> kUnits = {
     {"output_tokens_per_s_per_device", "tokens/s/device"},
@@ -28,7 +30,6 @@ std::string unit_of(const std::string& name, const ResultsTable& table) {
   const metrics::Column* column = metrics::find_column(name);
   const auto known = kUnits.find(name);
   std::string unit = known != kUnits.end() ? known->second : column ? std::string(column->metric->unit) : "";
-  static constexpr std::string_view kMoney = "currency";
   if (unit.starts_with(kMoney)) unit.replace(0, kMoney.size(), currency_of(table));
   return unit;
 }
@@ -99,6 +100,13 @@ const Estimate* metric_of(const Configuration& configuration, const std::string&
   if (!column) return nullptr;
   const auto& metric = configuration.metrics[static_cast<std::size_t>(column - metrics::columns().data())];
   return metric ? &*metric : nullptr;
+std::vector<const metrics::Column*> columns_in(const Objective& objective) {
+  std::vector<const metrics::Column*> columns;
+  for (const Expression::Name& name : objective.expression.names())
+    if (const metrics::Column* column = metrics::find_column(name.name)) columns.push_back(column);
+  return columns;
+}
+
 }
 
 std::optional<double> number(const Expression& expression, const Expression::Lookup& lookup) {
@@ -139,10 +147,22 @@ bool counts_joules(const metrics::Column& column) {
 }
 
 bool counts_joules(const Objective& objective) {
-  return std::ranges::any_of(objective.expression.names(), [](const Expression::Name& name) {
-    const metrics::Column* column = metrics::find_column(name.name);
-    return column && counts_joules(*column);
-  });
+  return std::ranges::any_of(columns_in(objective), [](const auto* column) { return counts_joules(*column); });
+}
+
+bool counts_money(const metrics::Column& column) { return column.metric->unit == kMoney; }
+
+bool counts_money(const Objective& objective) {
+  return std::ranges::any_of(columns_in(objective), [](const auto* column) { return counts_money(*column); });
+}
+
+Counted counted_in(const std::vector<Objective>& objectives) {
+  Counted counted;
+  for (const Objective& objective : objectives) {
+    counted.joules = counted.joules || counts_joules(objective);
+    counted.money = counted.money || counts_money(objective);
+  }
+  return counted;
 }
 
 std::optional<Estimate> estimate_of(const Objective& objective, const ResultsTable& table,

@@ -101,6 +101,25 @@ test('joules that include unlike things are not compared, and what of them is as
 });
 
 test('workloads that are not compared have a chart each, and none of them mixes', () => {
+test('amounts in unlike currencies are not compared', () => {
+  const page = (currencies) => readData({
+    name: 'sweep', verdicts: Array(4).fill('valid'), scenarios: {lines: [], texts: []}, details: {}, limits: [],
+    group: 'hardware', charts: [{y: 'cost', x: 'ttft', better: {cost: 'lower', ttft: 'lower'}}],
+    axes: [axis('hardware', 'hardware', ['one', 'two'], [0, 0, 1, 1]), axis('rate', 'load', ['1 /s', '2 /s'], [0, 1, 0, 1])],
+    currencies,
+    metrics: [
+      {name: 'cost', unit: 'EUR or JPY', better: 'lower', money: true, values: [2, 1, 500, 400]},
+      {name: 'ttft', unit: 's', better: 'lower', values: [0.1, 0.3, 0.1, 0.3]},
+    ],
+  });
+  const unlike = page(['EUR', 'EUR', 'JPY', 'JPY']), {winners, mixed} = derive(unlike, firstView(unlike));
+  assert.deepEqual(winners.map(({name, rival}) => [name, rival]), [['currency=EUR', undefined], ['currency=JPY', undefined]]);
+  assert.deepEqual(mixed, [{label: 'currency', values: ['EUR', 'JPY']}]);
+  // Runs without prices have no currency, and no costs.
+  const some = page(['EUR', 'EUR', '', '']);
+  assert.equal(derive(some, firstView(some)).winners[0].name, '');
+});
+
   const data = twoByTwo(), {panels, mixed, facets} = derive(data, firstView(data));
   assert.deepEqual([facets.title, panels.map(({name}) => name)], ['workload', ['edit', 'rag']]);
   assert.deepEqual(mixed, []);
