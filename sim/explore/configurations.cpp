@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <variant>
 
 #include "base/statistics.hpp"
 #include "sim/explore/results.hpp"
@@ -67,9 +68,9 @@ void summarise(const ResultsTable& table, const std::vector<std::string>& names,
   configuration.verdict = verdict_of(rows);
   configuration.label = names.empty() ? rows.front()->id : label_of(names, configuration.values);
   configuration.energy_boundary = rows.front()->energy_boundary;
-  for (std::size_t metric = 0; metric < rows.front()->metrics.size(); ++metric)
   for (const ResultRow* row : rows)
     if (configuration.currency.empty()) configuration.currency = row->currency;
+  for (std::size_t metric = 0; metric < rows.front()->metrics.size(); ++metric)
     configuration.metrics.push_back(over_repeats(rows, metric));
 }
 
@@ -134,18 +135,18 @@ Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& con
     }
     if (name == "verdict") return configuration.verdict;
     if (name == "energy_boundary") return configuration.energy_boundary;
-    const auto axis = find_axis(table.axes, name);
     if (name == "currency") return configuration.currency;
+    const auto axis = find_axis(table.axes, name);
     return axis ? std::optional(value_of(configuration.values[*axis])) : std::nullopt;
   };
 }
 
 namespace {
 
-// A word that an axis of these results never is: a condition may name what another sweep has.
 // Of a configuration, beside its metrics and axes.
 constexpr std::string_view kColumns[] = {"verdict", "energy_boundary", "currency"};
 
+// A word that an axis of these results never is: a condition may name what another sweep has.
 void check_word(const Expression::Name& word, const Expression::Name& of, const ResultsTable& table,
                 Diagnostics& diagnostics) {
   const auto axis = find_axis(table.axes, of.name);
@@ -221,9 +222,19 @@ std::optional<NameUnit> unit_of_values(const std::vector<std::string>& values) {
   return all ? std::optional(NameUnit{*all}) : std::nullopt;
 }
 
+bool is_text(std::string_view name, const ResultsTable& table) {
+  if (metrics::find_column(name) || table.rows.empty()) return false;
+  if (std::ranges::find(kColumns, name) != std::end(kColumns)) return true;
+  const auto axis = find_axis(table.axes, name);
+  return axis && std::ranges::all_of(table.rows, [&](const ResultRow& row) {
+           return std::holds_alternative<std::string>(value_of(row.values[*axis]));
+         });
+}
+
 void check_units(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics) {
   const auto unit_of = [&](std::string_view name) -> std::optional<NameUnit> {
     if (metrics::find_column(name)) return unit_of_metric(name);
+    if (is_text(name, table)) return NameUnit{.is_text = true};
     const auto axis = find_axis(table.axes, name);
     if (!axis) return std::nullopt;
     std::set<std::string> values;

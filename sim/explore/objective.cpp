@@ -18,7 +18,7 @@ constexpr std::string_view kMoney = "currency";  // the unit of metrics that are
 const std::map<std::string, std::string, std::less<>> kUnits = {
     {"output_tokens_per_s_per_device", "tokens/s/device"},
     {"tokens_per_s_per_user", "tokens/s/user"},
-    {"tokens_per_s_per_peak_mw", "tokens/s/MW"},
+    {"tokens_per_s_per_peak_MW", "tokens/s/MW"},
     {"output_tokens_per_joule", "tokens/J"},
     {"joules_per_output_token", "J/token"},
     {"output_tokens_per_s", "tokens/s"},
@@ -88,6 +88,11 @@ std::optional<Objective> read_objective(std::string_view text, SourceRange where
   const int errors = diagnostics.errors();
   check_names(*expression, table, diagnostics);
   if (diagnostics.errors() != errors) return std::nullopt;
+  if (const auto& names = expression->names(); names.size() == 1 && is_text(names[0].name, table)) {
+    diagnostics.error(names[0].where,
+                      fmt::format("{} is text: it is neither large nor small", in_quotes(names[0].name)));
+    return std::nullopt;
+  }
   const std::string name(trimmed(named > 0 ? text.substr(0, named - 1) : text));
   std::optional<bool> maximize = direction == Direction::maximize;
   if (direction == Direction::of_metric) maximize = own_direction(name, where, diagnostics);
@@ -95,11 +100,6 @@ std::optional<Objective> read_objective(std::string_view text, SourceRange where
   return Objective{name, std::move(*expression), *maximize, unit_of(name, table)};
 }
 
-const Estimate* metric_of(const Configuration& configuration, const std::string& name) {
-  const metrics::Column* column = metrics::find_column(name);
-  if (!column) return nullptr;
-  const auto& metric = configuration.metrics[static_cast<std::size_t>(column - metrics::columns().data())];
-  return metric ? &*metric : nullptr;
 std::vector<const metrics::Column*> columns_in(const Objective& objective) {
   std::vector<const metrics::Column*> columns;
   for (const Expression::Name& name : objective.expression.names())
@@ -107,6 +107,11 @@ std::vector<const metrics::Column*> columns_in(const Objective& objective) {
   return columns;
 }
 
+const Estimate* metric_of(const Configuration& configuration, const std::string& name) {
+  const metrics::Column* column = metrics::find_column(name);
+  if (!column) return nullptr;
+  const auto& metric = configuration.metrics[static_cast<std::size_t>(column - metrics::columns().data())];
+  return metric ? &*metric : nullptr;
 }
 
 std::optional<double> number(const Expression& expression, const Expression::Lookup& lookup) {
@@ -136,7 +141,7 @@ const std::vector<ObjectivePreset>& objective_presets() {
        "output_tokens_per_s_per_device," + kPerUser, ""},
       {"cost", "cost of a million output tokens against tokens/s/user", kPerUser, "cost_per_million_output_tokens"},
       {"power", "output tokens/s per megawatt of the peak against tokens/s/user",
-       "tokens_per_s_per_peak_mw=output_tokens_per_s/(peak_w/1e6)," + kPerUser, ""},
+       "tokens_per_s_per_peak_MW=output_tokens_per_s/(peak_w/1e6)," + kPerUser, ""},
       {"edge", "output tokens/joule against the mean end-to-end latency", "output_tokens_per_joule", "e2e.mean"},
   };
   return presets;

@@ -97,5 +97,7 @@ std::optional<NameUnit> unit_of_metric(std::string_view name);
 std::optional<NameUnit> unit_of_values(const std::vector<std::string>& values);
 // Reports comparisons of quantities with bare numbers or with quantities of another kind, as Expression::check_units.
 void check_units(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics);
+// Whether a name stands for text in all of these results: a verdict, an axis of names.
+bool is_text(std::string_view name, const ResultsTable& table);
 
 }  // namespace llmscape::explore
