@@ -28,6 +28,7 @@ struct NameUnit {
   Dimension dimension = Dimension::number;
   bool in_name = false;   // a bare number is in it too: the name says the unit in full (output_tokens_per_joule)
   bool is_share = false;  // from 0 to 1
+  bool is_text = false;   // no number at all; the dimension says nothing
 };
 
 // Arithmetic and comparisons over named values, for exclusions, SLOs, constraints and claims:
@@ -57,7 +58,8 @@ class Expression {
   [[nodiscard]] bool holds(const Lookup& lookup) const;
   using UnitOf = std::function<std::optional<NameUnit>(std::string_view name)>;
   // Reports each comparison, sum and difference whose sides are known to be in different units, a quantity and a bare
-  // number other than 0 among them ("ttft.p99 <= 200"), and shares that are compared with more than 1.
+  // number other than 0 among them ("ttft.p99 <= 200"), shares that are compared with more than 1, and text where an
+  // order or arithmetic takes numbers.
   void check_units(const UnitOf& unit_of, Diagnostics& diagnostics) const;
   // All names in it, in their order, so that unknown ones can be reported before anything runs.
   [[nodiscard]] const std::vector<Name>& names() const { return names_; }

@@ -47,9 +47,10 @@ std::optional<Dimension> dimension_in(const Exponents& exponents) {
 
 // A side of an operation: its units where they are known.
 struct Side {
-  std::optional<Exponents> exponents;
+  std::optional<Exponents> exponents{};
   bool takes_bare = false;  // a bare number is in the same unit
   bool is_share = false;
+  bool is_text = false;
 };
 
 const double* number_of(const Node& node) {
@@ -77,12 +78,20 @@ class UnitCheck {
       case Node::Kind::value: return number_of(node) ? Side{exponents_of(node.dimension)} : Side{};
       case Node::Kind::name: return of_name(node.symbol);
       case Node::Kind::not_: side(*node.left); return {};
-      case Node::Kind::minus: return side(*node.left);
+      case Node::Kind::minus: {
+        const Side of = side(*node.left);
+        report_text(*node.left, of, "-");
+        return of;
+      }
       case Node::Kind::call: return of_call(node);
       case Node::Kind::operation: break;
     }
     const Side left = side(*node.left), right = side(*node.right);
     if (node.symbol == "and" || node.symbol == "or") return {};
+    if (node.symbol != "==" && node.symbol != "!=") {
+      report_text(*node.left, left, node.symbol);
+      report_text(*node.right, right, node.symbol);
+    }
     if (node.symbol == "*" || node.symbol == "/") return product(left, right, node.symbol == "*" ? 1 : -1);
     compare(*node.left, left, *node.right, right);
     if (node.symbol != "+" && node.symbol != "-") return {};
@@ -92,6 +101,7 @@ class UnitCheck {
  private:
   Side of_name(const std::string& name) const {
     const auto unit = unit_of_(name);
+    if (unit && unit->is_text) return Side{.is_text = true};
     return unit ? Side{exponents_of(unit->dimension), unit->in_name, unit->is_share} : Side{};
   }
 
@@ -103,6 +113,11 @@ class UnitCheck {
     const auto alike = [&](const Side& one) { return one.exponents == sides.front().exponents; };
     if (std::ranges::find(kKeep, node.symbol) == kKeep.end() || !std::ranges::all_of(sides, alike)) return {};
     return {sides.front().exponents, sides.front().takes_bare};
+  }
+
+  void report_text(const Node& node, const Side& of, std::string_view symbol) {
+    if (of.is_text)
+      diagnostics_.error(place_of_first(node), fmt::format("{} is text, and '{}' takes numbers", named(node), symbol));
   }
 
   static Side product(const Side& left, const Side& right, int sign) {

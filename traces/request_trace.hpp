@@ -29,10 +29,10 @@ class TraceReader {
  public:
   virtual ~TraceReader() = default;
   // The next record, in order of arrival; nothing at the end. A broken record goes to `diagnostics` with file:line:col
-  // and ends the trace: records before it stand, has_errors() tells. Checked for every format: numbers finite and in
-  // range, prompt and output from 1 to 2^31 - 1 tokens (an answer without tokens is an error: nothing can be
-  // simulated), time not running backwards, unknown, missing or repeated columns and keys, truncated compression, no
-  // record at all.
+  // and ends the trace: records before it stand, has_errors() tells. Of formats whose rows stand by arrival up to
+  // twenty rows are told. Checked for every format: numbers finite and in range, prompt and output from 1 to 2^31 - 1
+  // tokens (an answer without tokens is an error: nothing can be simulated), time not running backwards, unknown,
+  // missing or repeated columns and keys, truncated compression, no record at all.
   virtual std::optional<TraceRecord> next(Diagnostics& diagnostics) = 0;
   // "azure-csv", "mooncake-jsonl", ...
   [[nodiscard]] virtual std::string_view format() const = 0;

@@ -50,7 +50,8 @@ std::optional<std::int64_t> Row::nanoseconds(const Cell& cell, std::int64_t unit
     const double scaled = std::round(*value * static_cast<double>(unit));
     if (scaled >= 0 && scaled < kMaxNanoseconds) return static_cast<std::int64_t>(scaled);
   }
-  error(cell.span, fmt::format("'{}' must be a time of at least 0; got {}", cell.name, in_quotes(digits)));
+  error(cell.span, fmt::format("'{}' must be a time of at least 0 and below 2^63 ns, some 292 years; got {}", cell.name,
+                               in_quotes(digits)));
   return std::nullopt;
 }
 

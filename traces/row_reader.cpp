@@ -5,15 +5,32 @@
 
 namespace llmscape::traces {
 
+namespace {
+
+constexpr int kMostBrokenRows = 20;      // that are told
+constexpr int kMostRowsBehind = 10'000;  // that are looked at behind the first of them
+
+}  // namespace
+
 std::optional<TraceRecord> RowReader::next(Diagnostics& diagnostics) {
   if (ended_) return std::nullopt;
   auto timed = read_next(diagnostics);
   if (!timed) {
     ended_ = true;
+    // Who mends a broken row wants to know of those behind it, too.
+    const int first = diagnostics.errors();
+    for (int row = 0; broken_ && row < kMostRowsBehind && diagnostics.errors() - first < kMostBrokenRows - 1; ++row)
+      tell_next(diagnostics);
     return std::nullopt;
   }
   timed->record.arrival = Seconds(static_cast<double>(timed->nanoseconds - *first_) / 1e9);
   return std::move(timed->record);
+}
+
+void RowReader::tell_next(Diagnostics& diagnostics) {
+  const auto row = rows_.next(diagnostics);
+  broken_ = row.has_value();
+  if (row) read(*row);
 }
 
 std::optional<TimedRecord> RowReader::read_next(Diagnostics& diagnostics) {
@@ -28,6 +45,7 @@ std::optional<TimedRecord> RowReader::read_next(Diagnostics& diagnostics) {
     return std::nullopt;
   }
   auto timed = read(*row);
+  broken_ = !timed;
   if (!timed) return std::nullopt;
   if (first_ && timed->nanoseconds < last_) {
     row->error(timed->time, fmt::format("time runs backwards: {} s before the record above",

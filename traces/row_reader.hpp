@@ -48,10 +48,13 @@ class RowReader : public TraceReader {
 
  private:
   std::optional<TimedRecord> read_next(Diagnostics& diagnostics);
+  // Of a row behind a broken one only what is wrong with it.
+  void tell_next(Diagnostics& diagnostics);
 
   std::string_view format_;
   RowFile rows_;
   bool at_start_ = true, ended_ = false;
+  bool broken_ = false;  // the row that was read last
   std::optional<std::int64_t> first_;
   std::int64_t last_ = 0;
   UniqueContents unique_;

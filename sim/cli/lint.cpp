@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "sim/cli/description.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/explore/optimize_plan.hpp"
 #include "sim/explore/sweep.hpp"
 #include "sim/studies/results.hpp"
 #include "sim/validation/host_constants.hpp"
@@ -26,8 +28,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFooter =
-    R"(Says what each file is, or every mistake in it, and runs nothing. A scenario is read with all that
-it names.
+    R"(Says what each file is, or every mistake in it (of a trace up to twenty broken rows), and runs
+nothing. A scenario is read with all that it names. A plan whose 'between' has no 'sample', as
+'optimize' takes it, is a warning.
 
 Examples:
   llmscape lint scenario.yaml
@@ -56,7 +59,19 @@ void lint_scenario(const fs::path& file, Diagnostics& diagnostics) {
 }
 
 void lint_sweep(const fs::path& file, Diagnostics& diagnostics) {
-  if (const auto plan = explore::load_plan(file, {}, diagnostics)) explore::check_plan(*plan, catalogs(), diagnostics);
+  explore::PlanChanges changes;
+  changes.is_space = true;  // what 'optimize' takes is no mistake
+  const auto plan = explore::load_plan(file, changes, diagnostics);
+  if (!plan) return;
+  const auto open =
+      std::ranges::find_if(plan->axes(), [](const explore::Axis& axis) { return axis.interval.has_value(); });
+  if (plan->config().sample || open == plan->axes().end()) return explore::check_plan(*plan, catalogs(), diagnostics);
+  explore::check_space(*plan, catalogs(), false, diagnostics);
+  if (!diagnostics.has_errors())
+    diagnostics.warning(open->where,
+                        fmt::format("'{}' takes any value between two ends: without 'sample' only 'optimize' takes "
+                                    "this plan",
+                                    open->columns.front()));
 }
 
 void lint_study(const fs::path& file, Diagnostics& diagnostics) {

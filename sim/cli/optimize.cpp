@@ -111,7 +111,8 @@ int optimize(const Arguments& arguments, const std::vector<std::string>& typed) 
   explore::PlanOptimization query;
   if (plan) query = read_query(arguments, *plan, diagnostics);
   if (plan && plan->axes().empty()) diagnostics.error({}, "the plan varies nothing", "add axes");
-  if (plan && !diagnostics.has_errors()) explore::check_space(*plan, known, diagnostics);
+  if (plan && !diagnostics.has_errors())
+    explore::check_space(*plan, known, counted_in(query.objectives).money, diagnostics);
   arguments.messages.show(diagnostics, "See 'llmscape show fields sweep' and 'llmscape list metrics'.");
   if (!plan || diagnostics.has_errors()) return kUsage;
 

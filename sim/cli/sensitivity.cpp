@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/whole_numbers.hpp"
+#include "sim/explore/parameters.hpp"
 #include "sim/result/metric_table.hpp"
 
 namespace llmscape::cli::sensitivity_verb {
@@ -78,6 +80,18 @@ std::string text_of(const explore::Sensitivity& sensitivity, std::string_view fo
   return format == "csv" ? report::to_csv(sensitivity) : report::to_text(sensitivity);
 }
 
+// Text of --only that no figure of the scenario has in its path: nothing would be changed for it.
+void check_only(const std::vector<std::string>& only, const scenario::Scenario& scenario, Diagnostics& diagnostics) {
+  const std::vector<explore::Parameter> all = explore::hardware_parameters(scenario);
+  std::vector<std::string> keys;
+  for (const explore::Parameter& parameter : all) keys.push_back(parameter.path.substr(parameter.path.rfind('.') + 1));
+  for (const std::string& text : only)
+    if (std::ranges::none_of(all, [&](const auto& one) { return one.path.find(text) != std::string::npos; }))
+      diagnostics.error(kCommandLine,
+                        fmt::format("--only: no figure of the hardware has {} in its path", in_quotes(text)),
+                        did_you_mean(text, keys));
+}
+
 int run_verb(const Arguments& arguments) {
   Diagnostics diagnostics;
   const auto scenario =
@@ -85,6 +99,7 @@ int run_verb(const Arguments& arguments) {
   explore::SensitivityOptions options;
   options.change = share_of(arguments.change, diagnostics);
   options.metrics = columns_of(arguments.metrics, diagnostics);
+  if (scenario) check_only(arguments.only, *scenario, diagnostics);
   arguments.messages.show(diagnostics, "See 'llmscape show fields scenario'.");
   if (diagnostics.has_errors()) return kUsage;
   options.only = arguments.only;

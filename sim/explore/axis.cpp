@@ -263,7 +263,7 @@ std::vector<Axis> read_axes(const PlanConfig& config, bool needs_sample, Diagnos
   if (!config.sample && needs_sample)
     for (const Axis& axis : axes)
       if (axis.interval)
-        diagnostics.error(config.axes.where,
+        diagnostics.error(axis.where,
                           fmt::format("'{}' takes any value between two ends: say how many points to "
                                       "draw",
                                       axis.columns.front()),

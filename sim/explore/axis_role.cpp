@@ -62,7 +62,8 @@ std::vector<AxisRole> axis_roles(const ResultsTable& table) {
   return roles;
 }
 
-std::vector<Slice> comparable_slices(const ResultsTable& table, std::optional<std::size_t> group, bool joules) {
+std::vector<Slice> comparable_slices(const ResultsTable& table, std::optional<std::size_t> group,
+                                     const Counted& counted) {
   const std::vector<AxisRole> roles = axis_roles(table);
   std::vector<std::size_t> fixed;
   for (std::size_t axis = 0; axis < roles.size(); ++axis) {
@@ -72,9 +73,10 @@ std::vector<Slice> comparable_slices(const ResultsTable& table, std::optional<st
         std::ranges::any_of(table.rows, varies))
       fixed.push_back(axis);
   }
-  const bool unlike_joules = joules && std::ranges::any_of(table.rows, [&](const ResultRow& row) {
+  const bool unlike_joules = counted.joules && std::ranges::any_of(table.rows, [&](const ResultRow& row) {
                                return row.energy_boundary != table.rows.front().energy_boundary;
                              });
+  const bool unlike_money = counted.money && currencies_of(table).size() > 1;
   const std::vector<std::string> shorts = short_names(table.axes);
   std::vector<Slice> slices;
   std::map<std::vector<std::string>, std::size_t> known;
@@ -87,6 +89,10 @@ std::vector<Slice> comparable_slices(const ResultsTable& table, std::optional<st
     if (unlike_joules) {
       names.emplace_back("energy_boundary");
       values.push_back(row.energy_boundary);
+    }
+    if (unlike_money) {
+      names.emplace_back("currency");
+      values.push_back(row.currency);
     }
     const auto [place, is_new] = known.emplace(values, slices.size());
     if (is_new) slices.push_back({label_of(names, values), names, values, {table.folder, table.axes, {}}});

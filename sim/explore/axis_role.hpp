@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/expression.hpp"
+#include "sim/explore/objective.hpp"
 #include "sim/explore/results.hpp"
 
 namespace llmscape::explore {
@@ -23,14 +24,15 @@ inline constexpr std::string_view kAxisRoleNames[] = {"hardware", "load", "servi
 std::vector<AxisRole> axis_roles(const ResultsTable& table);
 
 // The configurations of a table that may be compared: their axes are equal but for hardware and load, and for `group`
-// where that is a policy; where `joules` are compared, these include the same things. Figures of unlike work are no
-// ratio, and neither are the joules of a chip and of a board.
+// where that is a policy; where joules are `counted`, these include the same things, and amounts of money are in one
+// currency. Figures of unlike work are no ratio, and neither are the joules of a chip and of a board.
 struct Slice {
   std::string name;                       // "workload=rag": what other slices have otherwise; empty if there is but one
   std::vector<std::string> keys, values;  // the same: "workload", "rag"
   ResultsTable table;                     // its rows alone
 };
-std::vector<Slice> comparable_slices(const ResultsTable& table, std::optional<std::size_t> group, bool joules = false);
+std::vector<Slice> comparable_slices(const ResultsTable& table, std::optional<std::size_t> group,
+                                     const Counted& counted = {});
 
 // The rows of the configurations for which the condition holds.
 ResultsTable rows_where(const ResultsTable& table, const Expression& condition);

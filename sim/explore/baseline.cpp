@@ -13,6 +13,7 @@
 #include "base/fields.hpp"
 #include "base/quantity.hpp"
 #include "base/yaml_reader.hpp"
+#include "sim/explore/objective.hpp"
 
 namespace llmscape::explore {
 namespace {
@@ -26,6 +27,7 @@ struct ValueConfig {
 struct ConfigurationConfig {
   std::vector<std::string> values;
   std::int64_t runs = 1;
+  std::optional<std::string> currency;
   std::optional<std::int64_t> seed;
   std::map<std::string, ValueConfig> metrics;
 };
@@ -59,6 +61,7 @@ const Fields<ConfigurationConfig>& configuration_fields() {
     f.add("values", &ConfigurationConfig::values, "one for each axis, as results.csv has them").required();
     f.add("runs", &ConfigurationConfig::runs, "repeats that the metrics are taken over").at_least(1);
     f.add("seed", &ConfigurationConfig::seed, "of the first repeat; the others count up from it");
+    f.add("currency", &ConfigurationConfig::currency, "of its costs; absent: it has none, or it is not known");
     f.add_group("metrics", &ConfigurationConfig::metrics, value_fields(), "by the names that results.csv has")
         .required();
     return f;
@@ -152,6 +155,7 @@ void read_configurations(std::vector<ConfigurationConfig> configs, const YamlNod
     }
     out.values = std::move(config.values);
     out.runs = config.runs;
+    out.currency = config.currency.value_or("");
     out.seed = config.seed;
   }
 }
@@ -180,9 +184,10 @@ std::string in_json(const Baseline::Configuration& configuration) {
           "{}\n      {}: {}", metrics.empty() ? "" : ",", in_json(column.name),
           in_json(found->second, runs == configuration.by_seed.end() ? std::vector<double>() : runs->second));
     }
-  const std::string seed = configuration.seed ? fmt::format(", \"seed\": {}", *configuration.seed) : "";
+  std::string more = configuration.seed ? fmt::format(", \"seed\": {}", *configuration.seed) : "";
+  if (!configuration.currency.empty()) more += ", \"currency\": " + in_json(configuration.currency);
   return fmt::format("    {{\"values\": {}, \"runs\": {}{}, \"metrics\": {{{}}}}}", in_json(configuration.values),
-                     configuration.runs, seed, metrics);
+                     configuration.runs, more, metrics);
 }
 
 }  // namespace
@@ -268,6 +273,7 @@ Baseline baseline_of(const ResultsTable& table, const Baseline& before, Diagnost
       const auto place = static_cast<std::size_t>(column - metrics::columns().data());
       if (!configuration.metrics[place]) continue;
       out.metrics[column->name] = of_runs(*configuration.metrics[place], out.runs);
+      if (counts_money(*column)) out.currency = configuration.currency;
       for (const std::size_t row : configuration.rows)
         if (out.runs > 1) out.by_seed[column->name].push_back(table.rows[row].metrics[place]->value);
     }

@@ -33,6 +33,7 @@ struct Baseline {
   struct Configuration {
     std::vector<std::string> values;          // one for each axis
     std::int64_t runs = 1;                    // repeats that its values are taken over
+    std::string currency{};                   // of amounts of money; empty: not known, or there are none
     std::optional<std::int64_t> seed;         // of the first of them, the others count up; absent: not known
     std::map<std::string, Estimate> metrics;  // by the name of their column
     // Of each repeat, for metrics that all of several have: later runs with the same seeds are compared seed by seed.

@@ -9,6 +9,8 @@
 #include <map>
 #include <set>
 
+#include "sim/explore/objective.hpp"
+
 namespace llmscape::explore {
 namespace {
 
@@ -103,6 +105,7 @@ ConfigurationCheck compare(const Configuration& now, const Baseline::Configurati
     check.metrics.push_back(check_metric(
         *column, known == before->metrics.end() ? std::nullopt : std::optional(of_runs(known->second, before->runs)),
         value, differences_of(now, *before, *column, table), baseline.tolerance_of(*column)));
+    if (counts_money(*column)) check.metrics.back().currency = now.currency.empty() ? before->currency : now.currency;
   }
   return check;
 }
@@ -131,6 +134,26 @@ std::vector<std::string> never_compared(const Check& check, const Baseline& base
     if (!whole || !touched.contains(column->metric)) names.push_back(metrics::short_name(*column));
   }
   return names;
+}
+
+// Whether an amount of money was compared with one in another currency, or with one of which nobody knows.
+void check_currencies(const ConfigurationCheck& check, const Configuration& now, const Baseline::Configuration& before,
+                      bool& told, Diagnostics& diagnostics) {
+  const auto has_money = [](const MetricCheck& each) { return each.before && each.now && counts_money(*each.metric); };
+  if (told || now.currency == before.currency || std::ranges::none_of(check.metrics, has_money)) return;
+  told = true;
+  if (!before.currency.empty() && !now.currency.empty())
+    diagnostics.error({},
+                      fmt::format("costs in unlike currencies are not compared: the baseline's are in {}, those of "
+                                  "the results in {}",
+                                  before.currency, now.currency),
+                      "--update rewrites it; --metrics names what is compared");
+  else
+    diagnostics.warning({},
+                        fmt::format("the {} not say what costs are in; they are compared as if in {}",
+                                    before.currency.empty() ? "baseline does" : "results do",
+                                    before.currency.empty() ? now.currency : before.currency),
+                        before.currency.empty() ? "--update writes it down" : "");
 }
 
 }  // namespace
@@ -172,12 +195,17 @@ std::optional<Check> check(const ResultsTable& table, const Baseline& baseline, 
   }
   auto missing = by_values(baseline, table.axes);
   Check result;
+  bool told = false;  // of currencies
+  const int errors = diagnostics.errors();
   for (const Configuration& configuration : configurations(table)) {
     const auto known = missing.find(configuration.values);
     result.configurations.push_back(
         compare(configuration, known == missing.end() ? nullptr : known->second, baseline, only, table));
-    if (known != missing.end()) missing.erase(known);
+    if (known == missing.end()) continue;
+    check_currencies(result.configurations.back(), configuration, *known->second, told, diagnostics);
+    missing.erase(known);
   }
+  if (diagnostics.errors() > errors) return std::nullopt;
   const std::vector<std::string> names = short_names(table.axes);
   for (const Baseline::Configuration& configuration : baseline.configurations)
     for (const auto& [values, lost] : missing)

@@ -24,7 +24,8 @@ struct MetricCheck {
   MetricStanding standing = MetricStanding::same;
   std::optional<Estimate> before, now;
   Tolerance tolerance;
-  std::string reason;  // that the numbers do not tell: "the results lack it"
+  std::string reason;      // that the numbers do not tell: "the results lack it"
+  std::string currency{};  // of an amount of money; else empty
 
   // (now - before) / |before|; nothing if one is missing, or was 0.
   [[nodiscard]] std::optional<double> change() const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <variant>
 
 #include "base/statistics.hpp"
 #include "sim/explore/results.hpp"
@@ -67,6 +68,8 @@ void summarise(const ResultsTable& table, const std::vector<std::string>& names,
   configuration.verdict = verdict_of(rows);
   configuration.label = names.empty() ? rows.front()->id : label_of(names, configuration.values);
   configuration.energy_boundary = rows.front()->energy_boundary;
+  for (const ResultRow* row : rows)
+    if (configuration.currency.empty()) configuration.currency = row->currency;
   for (std::size_t metric = 0; metric < rows.front()->metrics.size(); ++metric)
     configuration.metrics.push_back(over_repeats(rows, metric));
 }
@@ -132,12 +135,16 @@ Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& con
     }
     if (name == "verdict") return configuration.verdict;
     if (name == "energy_boundary") return configuration.energy_boundary;
+    if (name == "currency") return configuration.currency;
     const auto axis = find_axis(table.axes, name);
     return axis ? std::optional(value_of(configuration.values[*axis])) : std::nullopt;
   };
 }
 
 namespace {
+
+// Of a configuration, beside its metrics and axes.
+constexpr std::string_view kColumns[] = {"verdict", "energy_boundary", "currency"};
 
 // A word that an axis of these results never is: a condition may name what another sweep has.
 void check_word(const Expression::Name& word, const Expression::Name& of, const ResultsTable& table,
@@ -156,7 +163,7 @@ void check_word(const Expression::Name& word, const Expression::Name& of, const 
 void check_names(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics) {
   for (std::size_t i = 0; i < expression.names().size(); ++i) {
     const Expression::Name& name = expression.names()[i];
-    if (name.name == "verdict" || name.name == "energy_boundary") continue;
+    if (std::ranges::find(kColumns, name.name) != std::end(kColumns)) continue;
     if (metrics::find_column(name.name)) continue;
     if (find_axis(table.axes, name.name)) continue;
     if (name.may_be_text) {
@@ -165,7 +172,7 @@ void check_names(const Expression& expression, const ResultsTable& table, Diagno
     }
     std::vector<std::string> known = short_names(table.axes);
     known.insert(known.end(), table.axes.begin(), table.axes.end());
-    known.insert(known.end(), {"verdict", "energy_boundary"});
+    known.insert(known.end(), std::begin(kColumns), std::end(kColumns));
     for (const metrics::Column& column : metrics::columns()) known.push_back(metrics::short_name(column));
     diagnostics.error(name.where,
                       fmt::format("{} is neither a metric nor an axis of these results", in_quotes(name.name)),
@@ -215,9 +222,19 @@ std::optional<NameUnit> unit_of_values(const std::vector<std::string>& values) {
   return all ? std::optional(NameUnit{*all}) : std::nullopt;
 }
 
+bool is_text(std::string_view name, const ResultsTable& table) {
+  if (metrics::find_column(name) || table.rows.empty()) return false;
+  if (std::ranges::find(kColumns, name) != std::end(kColumns)) return true;
+  const auto axis = find_axis(table.axes, name);
+  return axis && std::ranges::all_of(table.rows, [&](const ResultRow& row) {
+           return std::holds_alternative<std::string>(value_of(row.values[*axis]));
+         });
+}
+
 void check_units(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics) {
   const auto unit_of = [&](std::string_view name) -> std::optional<NameUnit> {
     if (metrics::find_column(name)) return unit_of_metric(name);
+    if (is_text(name, table)) return NameUnit{.is_text = true};
     const auto axis = find_axis(table.axes, name);
     if (!axis) return std::nullopt;
     std::set<std::string> values;

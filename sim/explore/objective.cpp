@@ -12,11 +12,13 @@
 namespace llmscape::explore {
 namespace {
 
+constexpr std::string_view kMoney = "currency";  // the unit of metrics that are amounts of it
+
 // Units of quantities that presets compute.
 const std::map<std::string, std::string, std::less<>> kUnits = {
     {"output_tokens_per_s_per_device", "tokens/s/device"},
     {"tokens_per_s_per_user", "tokens/s/user"},
-    {"tokens_per_s_per_peak_mw", "tokens/s/MW"},
+    {"tokens_per_s_per_peak_MW", "tokens/s/MW"},
     {"output_tokens_per_joule", "tokens/J"},
     {"joules_per_output_token", "J/token"},
     {"output_tokens_per_s", "tokens/s"},
@@ -28,7 +30,6 @@ std::string unit_of(const std::string& name, const ResultsTable& table) {
   const metrics::Column* column = metrics::find_column(name);
   const auto known = kUnits.find(name);
   std::string unit = known != kUnits.end() ? known->second : column ? std::string(column->metric->unit) : "";
-  static constexpr std::string_view kMoney = "currency";
   if (unit.starts_with(kMoney)) unit.replace(0, kMoney.size(), currency_of(table));
   return unit;
 }
@@ -87,11 +88,23 @@ std::optional<Objective> read_objective(std::string_view text, SourceRange where
   const int errors = diagnostics.errors();
   check_names(*expression, table, diagnostics);
   if (diagnostics.errors() != errors) return std::nullopt;
+  if (const auto& names = expression->names(); names.size() == 1 && is_text(names[0].name, table)) {
+    diagnostics.error(names[0].where,
+                      fmt::format("{} is text: it is neither large nor small", in_quotes(names[0].name)));
+    return std::nullopt;
+  }
   const std::string name(trimmed(named > 0 ? text.substr(0, named - 1) : text));
   std::optional<bool> maximize = direction == Direction::maximize;
   if (direction == Direction::of_metric) maximize = own_direction(name, where, diagnostics);
   if (!maximize) return std::nullopt;
   return Objective{name, std::move(*expression), *maximize, unit_of(name, table)};
+}
+
+std::vector<const metrics::Column*> columns_in(const Objective& objective) {
+  std::vector<const metrics::Column*> columns;
+  for (const Expression::Name& name : objective.expression.names())
+    if (const metrics::Column* column = metrics::find_column(name.name)) columns.push_back(column);
+  return columns;
 }
 
 const Estimate* metric_of(const Configuration& configuration, const std::string& name) {
@@ -128,7 +141,7 @@ const std::vector<ObjectivePreset>& objective_presets() {
        "output_tokens_per_s_per_device," + kPerUser, ""},
       {"cost", "cost of a million output tokens against tokens/s/user", kPerUser, "cost_per_million_output_tokens"},
       {"power", "output tokens/s per megawatt of the peak against tokens/s/user",
-       "tokens_per_s_per_peak_mw=output_tokens_per_s/(peak_w/1e6)," + kPerUser, ""},
+       "tokens_per_s_per_peak_MW=output_tokens_per_s/(peak_w/1e6)," + kPerUser, ""},
       {"edge", "output tokens/joule against the mean end-to-end latency", "output_tokens_per_joule", "e2e.mean"},
   };
   return presets;
@@ -139,10 +152,22 @@ bool counts_joules(const metrics::Column& column) {
 }
 
 bool counts_joules(const Objective& objective) {
-  return std::ranges::any_of(objective.expression.names(), [](const Expression::Name& name) {
-    const metrics::Column* column = metrics::find_column(name.name);
-    return column && counts_joules(*column);
-  });
+  return std::ranges::any_of(columns_in(objective), [](const auto* column) { return counts_joules(*column); });
+}
+
+bool counts_money(const metrics::Column& column) { return column.metric->unit == kMoney; }
+
+bool counts_money(const Objective& objective) {
+  return std::ranges::any_of(columns_in(objective), [](const auto* column) { return counts_money(*column); });
+}
+
+Counted counted_in(const std::vector<Objective>& objectives) {
+  Counted counted;
+  for (const Objective& objective : objectives) {
+    counted.joules = counted.joules || counts_joules(objective);
+    counted.money = counted.money || counts_money(objective);
+  }
+  return counted;
 }
 
 std::optional<Estimate> estimate_of(const Objective& objective, const ResultsTable& table,

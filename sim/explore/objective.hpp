@@ -41,6 +41,15 @@ const std::vector<ObjectivePreset>& objective_presets();
 // things are not compared by it.
 bool counts_joules(const Objective& objective);
 bool counts_joules(const metrics::Column& column);
+// Whether it is an amount of money, or made of one: those in unlike currencies are not compared.
+bool counts_money(const Objective& objective);
+bool counts_money(const metrics::Column& column);
+
+// What some of them count, which may be unlike from run to run.
+struct Counted {
+  bool joules = false, money = false;
+};
+Counted counted_in(const std::vector<Objective>& objectives);
 
 // Its value of a configuration, with the interval that the intervals of its metrics leave (their ends in all
 // combinations: exact where the expression rises or falls in each). Nothing where it has no value.

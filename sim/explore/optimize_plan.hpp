@@ -18,8 +18,8 @@ std::vector<Gene> genes_of(const Plan& plan);
 std::optional<std::uint64_t> configurations_of(const Plan& plan);
 
 // As check_plan: reads a scenario for each value of each axis (64 of long axes, both ends of intervals), the others at
-// their first.
-void check_space(const Plan& plan, const scenario::Catalogs& catalogs, Diagnostics& diagnostics);
+// their first. Where `money` is an objective, prices in several currencies are refused: they have no order.
+void check_space(const Plan& plan, const scenario::Catalogs& catalogs, bool money, Diagnostics& diagnostics);
 
 struct PlanOptimization {
   std::vector<Objective> objectives;  // one: the best is looked for; more: the frontier

@@ -224,10 +224,15 @@ std::size_t failed_points(const fs::path& logs) {
 
 }  // namespace
 
-std::string currency_of(const ResultsTable& table) {
+std::set<std::string> currencies_of(const ResultsTable& table) {
   std::set<std::string> all;
   for (const ResultRow& row : table.rows)
     if (!row.currency.empty()) all.insert(row.currency);
+  return all;
+}
+
+std::string currency_of(const ResultsTable& table) {
+  const std::set<std::string> all = currencies_of(table);
   return all.empty() ? "currency" : fmt::format("{}", fmt::join(all, " or "));
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,7 +51,9 @@ struct ResultsTable {
 // reporting.
 std::optional<ResultsTable> read_results(const std::filesystem::path& path, Diagnostics& diagnostics);
 
-// What amounts of money are in, in these rows: "USD", or "EUR or USD" where they differ; "currency" where none says.
+// What amounts of money are in, in these rows; those without a price have none.
+std::set<std::string> currencies_of(const ResultsTable& table);
+// The same in words: "USD", or "EUR or USD" where they differ; "currency" where none says.
 std::string currency_of(const ResultsTable& table);
 
 // Their mean, at least one, with its 95 % interval (Student's t); one value is its own interval.
@@ -66,7 +69,7 @@ struct Configuration {
   // and the 95 % interval of the mean p99 TTFT is within 30 %.
   std::string verdict;
   std::vector<std::optional<Estimate>> metrics;
-  std::string energy_boundary;  // as of its rows
+  std::string energy_boundary, currency;  // as of its rows
 };
 // In the order of their first row.
 std::vector<Configuration> configurations(const ResultsTable& table);
@@ -81,7 +84,7 @@ std::string label_of(const std::vector<std::string>& names, const std::vector<st
 std::optional<std::size_t> find_axis(const std::vector<std::string>& axes, std::string_view name);
 
 // What an expression may name of a configuration: metrics ("ttft.p99", "ttft_s.p99"), axes (whole or by their short
-// name), `verdict`, `energy_boundary`.
+// name), `verdict`, `energy_boundary`, `currency`.
 Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& configuration);
 // Reports the names that lookup_in would not know, with the nearest one that it does.
 void check_names(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics);
@@ -94,5 +97,7 @@ std::optional<NameUnit> unit_of_metric(std::string_view name);
 std::optional<NameUnit> unit_of_values(const std::vector<std::string>& values);
 // Reports comparisons of quantities with bare numbers or with quantities of another kind, as Expression::check_units.
 void check_units(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics);
+// Whether a name stands for text in all of these results: a verdict, an axis of names.
+bool is_text(std::string_view name, const ResultsTable& table);
 
 }  // namespace llmscape::explore

@@ -3,7 +3,9 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 
 #include "sim/kernel/simgrid_engine.hpp"
 #include "sim/kernel/zone_topology.hpp"
@@ -104,7 +106,11 @@ class ZoneWiring final : public Wiring {
     double none = 0;
     hosts.at(static_cast<std::size_t>(from))->route_to(hosts.at(static_cast<std::size_t>(to)), cables, &none);
     Way way;
-    for (sg::Link* cable : cables) way.links.push_back(link_of(cable, plane));
+    std::int64_t at = from;  // in whose group the way is: that of the sender up to the cable between groups
+    for (sg::Link* cable : cables) {
+      if (cable->get_name().find("blue_link") != std::string::npos) at = to;
+      way.links.push_back(link_of(cable, plane, at));
+    }
     way.latency = static_cast<double>(cables.size()) * *topology_.latency;
     return way;
   }
@@ -115,12 +121,23 @@ class ZoneWiring final : public Wiring {
     Hosts hosts;
   };
 
-  Fabric::Link link_of(sg::Link* cable, std::int64_t plane) {
+  Fabric::Link link_of(sg::Link* cable, std::int64_t plane, std::int64_t place) {
     const auto found = known_.find(cable);
     if (found != known_.end()) return found->second;
     std::string name = cable_name(cable->get_name(), planes_[static_cast<std::size_t>(plane)].name);
+    name_group(name, place);
     if (planes_.size() > 1) name = "rail " + std::to_string(plane) + ", " + name;
     return known_.emplace(cable, fabric_.add_wire(name, BytesPerSecond(cable->get_bandwidth()), cable)).first->second;
+  }
+
+  // SimGrid counts the chassis of each group of a dragonfly from 0, and does not say of which group one is.
+  void name_group(std::string& name, std::int64_t place) const {
+    static constexpr std::string_view kChassis = "green link in chassis";
+    const Zone zone = topology_.zone();
+    const auto* d = std::get_if<DragonflyZone>(&zone);
+    if (d && name.starts_with(kChassis))
+      name = "green link in group " + std::to_string(place / (d->chassis * d->routers * d->nodes)) + ", chassis" +
+             name.substr(kChassis.size());
   }
 
   const ZoneTopology& topology_;

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/table.hpp"
+#include "sim/explore/objective.hpp"
 #include "sim/report/units.hpp"
 
 namespace llmscape::report {
@@ -72,8 +73,8 @@ Table moved_table(const std::vector<Moved>& all) {
   for (std::size_t i = 0; i < std::min(all.size(), kMostRows); ++i) {
     const MetricCheck& metric = *all[i].metric;
     table.row({std::string(explore::name_of(metric.standing)), metrics::short_name(*metric.metric),
-               all[i].configuration->label, shown_metric(*metric.metric, metric.before),
-               shown_metric(*metric.metric, metric.now), change_text(metric), metric.tolerance.text});
+               all[i].configuration->label, shown_metric(*metric.metric, metric.before, metric.currency),
+               shown_metric(*metric.metric, metric.now, metric.currency), change_text(metric), metric.tolerance.text});
   }
   return table;
 }
@@ -89,17 +90,19 @@ Json in_json(const std::optional<explore::Estimate>& estimate) {
 
 }  // namespace
 
-std::string shown_metric(const metrics::Column& column, const std::optional<explore::Estimate>& estimate) {
+std::string shown_metric(const metrics::Column& column, const std::optional<explore::Estimate>& estimate,
+                         const std::string& currency) {
   if (!estimate) return "-";
-  const std::string_view unit = column.metric->unit;
+  const bool money = explore::counts_money(column) && !currency.empty();
+  const std::string_view unit = money ? std::string_view(currency) : column.metric->unit;
   if (unit == "s") return duration(estimate->value);
   if (unit == "share") return percent(estimate->value);
   return amount(estimate->value) + (unit.empty() ? "" : fmt::format(" {}", unit));
 }
 
 std::string check_reason(const MetricCheck& metric) {
-  const std::string values =
-      fmt::format("{} -> {}", shown_metric(*metric.metric, metric.before), shown_metric(*metric.metric, metric.now));
+  const std::string values = fmt::format("{} -> {}", shown_metric(*metric.metric, metric.before, metric.currency),
+                                         shown_metric(*metric.metric, metric.now, metric.currency));
   if (!metric.before || !metric.now) return fmt::format("{}: {}", values, metric.reason);
   return fmt::format("{}, {}, beyond {}{}{}", values, change_text(metric), metric.tolerance.text,
                      metric.standing == MetricStanding::ambiguous ? ", but the intervals overlap" : "",

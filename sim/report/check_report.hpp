@@ -16,7 +16,9 @@ std::string check_markdown(const explore::Check& check);
 std::string check_json(const explore::Check& check);
 
 // A value as people read it, with its unit.
-std::string shown_metric(const metrics::Column& column, const std::optional<explore::Estimate>& estimate);
+// `currency` is that of amounts of money.
+std::string shown_metric(const metrics::Column& column, const std::optional<explore::Estimate>& estimate,
+                         const std::string& currency = {});
 // Why a metric stands as it does: "45.2 ms -> 51.0 ms, +12.8 %, beyond 1%".
 std::string check_reason(const explore::MetricCheck& metric);
 

@@ -40,9 +40,7 @@ std::string mixture_notice(const FrontierView& view) {
       drawn.rows.push_back(view.table.rows[row]);
   if (drawn.rows.empty()) return "";
   const auto group = view.query.group ? explore::find_axis(drawn.axes, view.query.group->text()) : std::nullopt;
-  const bool joules = std::ranges::any_of(view.query.objectives,
-                                          [](const explore::Objective& objective) { return counts_joules(objective); });
-  const std::vector<Slice> slices = comparable_slices(drawn, group, joules);
+  const std::vector<Slice> slices = comparable_slices(drawn, group, counted_in(view.query.objectives));
   if (slices.size() < 2) return "";
   std::vector<std::string> mixed, one;
   for (std::size_t key = 0; key < slices.front().keys.size(); ++key) {

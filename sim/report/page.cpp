@@ -163,7 +163,8 @@ std::string page(const ResultsTable& table, const PageView& view, const std::str
   json["charts"] = charts_json(charts, columns);
   json["axes"] = columns.axes();
   json["metrics"] = columns.metrics();
-  for (const char* list : {"points", "ids", "runs", "verdicts", "energy_boundaries"}) json[list] = Json::array();
+  for (const char* list : {"points", "ids", "runs", "verdicts", "energy_boundaries", "currencies"})
+    json[list] = Json::array();
   for (const explore::Configuration& one : columns.configurations()) {
     const explore::ResultRow& first = table.rows[one.rows.front()];
     json["points"].push_back(first.point);
@@ -171,6 +172,7 @@ std::string page(const ResultsTable& table, const PageView& view, const std::str
     json["runs"].push_back(one.rows.size());
     json["verdicts"].push_back(one.verdict);
     json["energy_boundaries"].push_back(one.energy_boundary);
+    json["currencies"].push_back(one.currency);
   }
   json["group"] = view.group.empty() ? columns.default_group() : view.group;
   json["limits"] = Json::array();

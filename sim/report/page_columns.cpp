@@ -62,12 +62,13 @@ PageColumns::PageColumns(const explore::ResultsTable& table)
     const metrics::Column& column = metrics::columns()[i];
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = configurations_[k].metrics[i];
     add_metric(column.name, column.metric->unit == "currency" ? std::string_view(money) : column.metric->unit,
-               name_of(column.metric->better), column.metric->text, explore::counts_joules(column), values);
+               name_of(column.metric->better), column.metric->text,
+               {explore::counts_joules(column), explore::counts_money(column)}, values);
   }
 }
 
 void PageColumns::add_metric(const std::string& name, std::string_view unit, std::string_view better,
-                             std::string_view definition, bool joules,
+                             std::string_view definition, const explore::Counted& counted,
                              const std::vector<std::optional<Estimate>>& values) {
   if (std::ranges::none_of(values, [](const auto& value) { return value.has_value(); })) return;
   const auto part = [&values](double Estimate::* of) {
@@ -76,7 +77,8 @@ void PageColumns::add_metric(const std::string& name, std::string_view unit, std
     return list;
   };
   Json metric = {{"name", name}, {"unit", unit}, {"better", better}, {"definition", definition}};
-  if (joules) metric["joules"] = true;
+  if (counted.joules) metric["joules"] = true;
+  if (counted.money) metric["money"] = true;
   metric["values"] = part(&Estimate::value);
   if (std::ranges::any_of(values, [](const auto& value) { return value && value->low < value->high; })) {
     metric["low"] = part(&Estimate::low);
@@ -97,7 +99,7 @@ std::string PageColumns::of(const explore::Objective& objective) {
     std::vector<std::optional<Estimate>> values;
     for (const Configuration& one : configurations_) values.push_back(estimate_of(objective, table_, one));
     add_metric(objective.name, objective.unit, objective.maximize ? "higher" : "lower", objective.expression.text(),
-               counts_joules(objective), values);
+               explore::counted_in({objective}), values);
   }
   return among(metrics_, objective.name) ? objective.name : "";
 }

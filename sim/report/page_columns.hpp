@@ -24,13 +24,13 @@ class PageColumns {
   // {"name", "short", "role": what it varies (explore::kAxisRoleNames), "texts": [...], "numbers": [...] or null, "of":
   // [place among the texts, ...]}, ...
   [[nodiscard]] const nlohmann::ordered_json& axes() const { return axes_; }
-  // {"name", "unit", "better", "definition", "joules": true where they count in it, "values": [...], "low": [...],
-  // "high": [...]}, ...
+  // {"name", "unit", "better", "definition", "joules", "money": true where they count in it, "values": [...], "low":
+  // [...], "high": [...]}, ...
   [[nodiscard]] const nlohmann::ordered_json& metrics() const { return metrics_; }
 
  private:
   void add_metric(const std::string& name, std::string_view unit, std::string_view better, std::string_view definition,
-                  bool joules, const std::vector<std::optional<explore::Estimate>>& values);
+                  const explore::Counted& counted, const std::vector<std::optional<explore::Estimate>>& values);
 
   const explore::ResultsTable& table_;
   std::vector<explore::Configuration> configurations_;

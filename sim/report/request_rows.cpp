@@ -36,10 +36,8 @@ void add_time(std::string& metrics, std::string_view name, Seconds time) { add(m
 
 std::string metrics_of(const serving::Request& r, serving::Outcome outcome) {
   std::string metrics;
-  if (r.schedule != serving::kNever) {
-    add_time(metrics, "time_to_queue", r.enqueue - r.arrival);
-    add_time(metrics, "queue_time", r.schedule - r.arrival);
-  }
+  if (r.enqueue != serving::kNever) add_time(metrics, "time_to_queue", r.enqueue - r.arrival);
+  if (r.schedule != serving::kNever) add_time(metrics, "queue_time", r.schedule - r.arrival);
   if (r.seen.first != serving::kNever) add_time(metrics, "time_to_first_token", r.ttft());
   if (outcome == serving::Outcome::completed) {
     add_time(metrics, "request_latency", r.e2e());
@@ -72,7 +70,7 @@ void RequestRows::on_request(const serving::Request& r, serving::Outcome outcome
       R"("slo_class":{},"priority":{},"replica":{},"attempt":{}}},"metrics":{{{}}},"error":{}}})"
       "\n",
       r.id, r.id, r.session, r.session, nanoseconds(r.arrival),
-      nanoseconds_or_null(r.enqueue, r.schedule != serving::kNever), nanoseconds(at),
+      nanoseconds_or_null(r.enqueue, r.enqueue != serving::kNever), nanoseconds(at),
       r.arrival < warmup_ ? "warmup" : "profiling", cancelled, nanoseconds_or_null(at, cancelled),
       classes_[static_cast<std::size_t>(r.slo_class)], r.priority, r.replica, r.attempt, metrics_of(r, outcome),
       error_of(outcome, r.reason)));

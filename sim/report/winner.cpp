@@ -64,16 +64,11 @@ std::string values(const FrontierView& view, const ParetoPoint& point, std::size
   return text;
 }
 
-bool joules_count(const FrontierView& view) {
-  return std::ranges::any_of(view.query.objectives,
-                             [](const Objective& objective) { return counts_joules(objective); });
-}
-
 // The share of its joules that follows from assumed figures, where joules are looked at and that share is not small.
 double assumed_share(const FrontierView& view, const ParetoPoint& point) {
   static const auto kColumn =
       static_cast<std::size_t>(metrics::find_column("assumed_share") - metrics::columns().data());
-  if (!joules_count(view)) return 0;
+  if (!counted_in(view.query.objectives).joules) return 0;
   const auto& share = view.answer.configurations[point.configuration].metrics[kColumn];
   return share && share->value >= 0.005 ? share->value : 0;
 }
@@ -227,7 +222,7 @@ std::string winner(const FrontierView& view) {
   if (view.answer.points.empty()) return "";
   if (view.query.objectives.size() == 1) return sentence(view);  // the best of all that was asked for
   const ResultsTable looked_at = view.query.where ? rows_where(view.table, *view.query.where) : view.table;
-  const std::vector<explore::Slice> slices = comparable_slices(looked_at, group, joules_count(view));
+  const std::vector<explore::Slice> slices = comparable_slices(looked_at, group, counted_in(view.query.objectives));
   if (slices.size() == 1) return sentence(view);
   std::string text;
   std::size_t said = 0, more = 0;

@@ -61,7 +61,7 @@ struct Request {
   Seconds latest_version;    // when it last changed
   // INV-3: arrival <= enqueue <= schedule <= first_token <= last_token.
   Seconds arrival;            // at the gateway
-  Seconds enqueue;            // in the replica's waiting queue
+  Seconds enqueue = kNever;   // in the replica's waiting queue
   Seconds schedule = kNever;  // first planned into a step
   Seconds first_token = kNever;
   Seconds last_token = kNever;

@@ -12,8 +12,9 @@ import {shownRows, unreadWords} from '../../sim/report/html/filter.mjs';
 import {fragmentOf, viewOf} from '../../sim/report/html/link.mjs';
 import {groupClass, markerPath} from '../../sim/report/html/markers.mjs';
 import {linearTicks, logTicks, tickLabels} from '../../sim/report/html/scale.mjs';
-import {trustOf} from '../../sim/report/html/notes.mjs';
+import {runsOf, trustOf} from '../../sim/report/html/notes.mjs';
 import {joulesOfToken} from '../../sim/report/html/pictures.mjs';
+import {countedText} from '../../sim/report/html/summary.mjs';
 import {columnName, firstView, statisticsOf} from '../../sim/report/html/view.mjs';
 
 test('a frontier keeps what no other point beats, equal points both', () => {
@@ -100,6 +101,25 @@ test('joules that include unlike things are not compared, and what of them is as
   assert.deepEqual([0, 1, 2, 3].map((row) => assumedShare(like, firstView(like), row)), [1, 1, 0.25, 0]);
 });
 
+test('amounts in unlike currencies are not compared', () => {
+  const page = (currencies) => readData({
+    name: 'sweep', verdicts: Array(4).fill('valid'), scenarios: {lines: [], texts: []}, details: {}, limits: [],
+    group: 'hardware', charts: [{y: 'cost', x: 'ttft', better: {cost: 'lower', ttft: 'lower'}}],
+    axes: [axis('hardware', 'hardware', ['one', 'two'], [0, 0, 1, 1]), axis('rate', 'load', ['1 /s', '2 /s'], [0, 1, 0, 1])],
+    currencies,
+    metrics: [
+      {name: 'cost', unit: 'EUR or JPY', better: 'lower', money: true, values: [2, 1, 500, 400]},
+      {name: 'ttft', unit: 's', better: 'lower', values: [0.1, 0.3, 0.1, 0.3]},
+    ],
+  });
+  const unlike = page(['EUR', 'EUR', 'JPY', 'JPY']), {winners, mixed} = derive(unlike, firstView(unlike));
+  assert.deepEqual(winners.map(({name, rival}) => [name, rival]), [['currency=EUR', undefined], ['currency=JPY', undefined]]);
+  assert.deepEqual(mixed, [{label: 'currency', values: ['EUR', 'JPY']}]);
+  // Runs without prices have no currency, and no costs.
+  const some = page(['EUR', 'EUR', '', '']);
+  assert.equal(derive(some, firstView(some)).winners[0].name, '');
+});
+
 test('workloads that are not compared have a chart each, and none of them mixes', () => {
   const data = twoByTwo(), {panels, mixed, facets} = derive(data, firstView(data));
   assert.deepEqual([facets.title, panels.map(({name}) => name)], ['workload', ['edit', 'rag']]);
@@ -125,7 +145,8 @@ test('a filter knows units, and says which comparisons it cannot read instead of
   const data = twoByTwo(), view = firstView(data);
   view.filter = 'ttft<0.2s tokens>soon hardware>4';
   assert.deepEqual(derive(data, view).shown, [0, 2, 4, 6]);
-  assert.deepEqual(unreadWords(data, view.filter), ['tokens>soon', 'hardware>4']);
+  assert.deepEqual(unreadWords(data, view.filter),
+                   [['tokens>soon', 'tokens is never soon'], ['hardware>4', 'hardware is no number']]);
   assert.deepEqual(unreadWords(data, 'rag ttft<200ms hardware=cim'), []);
   const memory = readData({
     name: 'sweep', verdicts: ['valid', 'valid'], scenarios: {lines: [], texts: []}, details: {}, limits: [], group: '', charts: [],
@@ -134,6 +155,44 @@ test('a filter knows units, and says which comparisons it cannot read instead of
   });
   const shown = (filter) => shownRows(memory, {filter, hidden: new Map()});
   assert.deepEqual([shown('memory>40GB'), shown('memory=24GB'), shown('idle_w>0.5kW')], [[1], [0], [1]]);
+});
+
+test('a filter is read as scenarios are written, and a unit of something else is none', () => {
+  const rates = [0, 1, 0, 1, 0, 1, 0, 1];
+  const data = readData({
+    name: 'sweep', verdicts: Array(8).fill('valid'), scenarios: {lines: [], texts: []}, details: {}, limits: [], group: '', charts: [],
+    axes: [axis('hardware', 'hardware', ['cim', 'l4'], [0, 0, 0, 0, 1, 1, 1, 1]),
+           {...axis('rate', 'load', ['1 /s', '2 /s'], rates), numbers: [1, 2]}],
+    metrics: [{name: 'ttft', unit: 's', better: 'lower', values: rates.map((rate) => rate ? 0.3 : 0.1)}]
+  });
+  const shown = (filter) => shownRows(data, {filter, hidden: new Map()});
+  for (const text of ['ttft<200 ms', 'ttft < 200 ms', 'ttft <= 0.2 s and rate <= 2 /s', 'ttft<0.2'])
+    assert.deepEqual(shown(text), [0, 2, 4, 6], text);
+  assert.deepEqual(shown('hardware == cim rate = 1 /s'), [0, 2]);
+  assert.deepEqual(shown('rate=1'), [0, 2, 4, 6]);
+  // 200 W are no 200 s, and a column that is not there holds nothing back; both are told.
+  for (const [text, word, problem] of [['ttft<200W', 'ttft<200W', 'ttft is never 200W'], ['ttft<200 W', 'ttft<200 W', 'ttft is never 200 W'],
+                                       ['rate>1 ms', 'rate>1 ms', 'rate is never 1 ms'], ['nosuch>4', 'nosuch>4', 'there is no nosuch']]) {
+    assert.deepEqual(shown(text), data.rows, text);
+    assert.deepEqual(unreadWords(data, text), [[word, problem]]);
+  }
+});
+
+test('what has no value on an axis is not counted as compared', () => {
+  const data = readData({
+    name: 'sweep', verdicts: Array(4).fill('valid'), scenarios: {lines: [], texts: []}, details: {}, limits: [], group: '',
+    charts: [{y: 'tpot', x: 'ttft', better: {tpot: 'lower', ttft: 'lower'}}], axes: [axis('value', 'workload', ['1', '50'], [0, 0, 1, 1])],
+    metrics: [{name: 'tpot', unit: 's', better: 'lower', values: [null, null, 0.01, 0.02]},
+              {name: 'ttft', unit: 's', better: 'lower', values: [0.1, 0.2, 0.1, 0.2]}]
+  });
+  const view = firstView(data);
+  assert.equal(countedText(data, derive(data, view)), '2 configurations of 4 valid are compared; left out: 2 without TPOT. ');
+});
+
+test('of repeats the page has one run each, and says so', () => {
+  assert.equal(runsOf({count: 8, runs: Array(8).fill(3)}, 8), 'the first run of each of 8 configurations');
+  assert.equal(runsOf({count: 8, runs: Array(8).fill(1)}, 8), '8 runs');
+  assert.equal(runsOf({count: 1, runs: [1]}, 1), 'this run');
 });
 
 test('a limit on what no run has is none, and one on a mean stands at the mean', () => {

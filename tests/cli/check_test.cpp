@@ -57,6 +57,32 @@ TEST_CASE("results equal the baseline made of them; one that is worse fails, is 
   CHECK(holds(scratch.content("baseline.json"), "\"ttft_s.p99\": {\"value\": 0.25}"));
 }
 
+TEST_CASE("costs in another currency than the baseline's are refused, and amounts are told in theirs") {
+  const Scratch scratch;
+  const std::string folder = scratch.path("out"), baseline = scratch.path("baseline.json");
+  const auto write = [&](const std::string& cost, const std::string& currency) {
+    scratch.file(
+        "out/results.csv",
+        "point,id,rate,repeat,seed,verdict,ttft_s.p99,cost_per_million_output_tokens,energy_boundary,currency\n"
+        "0,a,8 /s,0,1,valid,0.1," +
+            cost + ",board," + currency + "\n");
+  };
+  write("450", "JPY");
+  CHECK(run_program({"check", folder, "--baseline", baseline, "--update"}).code == 0);
+  CHECK(holds(scratch.content("baseline.json"), "\"currency\": \"JPY\""));
+  write("500", "JPY");
+  CHECK(holds(run_program({"check", folder, "--baseline", baseline}).out, "500 JPY"));
+  write("3", "EUR");
+  const Ran unlike = run_program({"check", folder, "--baseline", baseline});
+  CHECK(unlike.code == 2);
+  CHECK(holds(unlike.err, "the baseline's are in JPY, those of the results in EUR"));
+  CHECK(run_program({"check", folder, "--baseline", baseline, "--metrics", "ttft.p99"}).code == 0);
+  // An old baseline does not say.
+  scratch.file("baseline.json", replaced(scratch.content("baseline.json"), ", \"currency\": \"JPY\"", ""));
+  CHECK(
+      holds(run_program({"check", folder, "--baseline", baseline}).err, "the baseline does not say what costs are in"));
+}
+
 TEST_CASE("the folder of one run is checked like that of a sweep") {
   const Scratch scratch;
   const std::string scenario = scratch.file("s.yaml", small_scenario()), folder = scratch.path("run");

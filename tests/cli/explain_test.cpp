@@ -49,6 +49,16 @@ TEST_CASE("what is no result is refused") {
   CHECK(holds(other.err, "this is not a result of 'llmscape run'"));
 }
 
+TEST_CASE("sensitivity refuses text of --only that no figure has in its path") {
+  const Scratch scratch;
+  const Ran ran = run_program({"sensitivity", scratch.file("s.yaml", small_scenario()), "--only", "hbm_bandwidth",
+                               "--only", "idle_pwer", "-q"});
+  CHECK(ran.code == 2);
+  CHECK(ran.out.empty());
+  CHECK(holds(ran.err, "no figure of the hardware has 'idle_pwer' in its path"));
+  CHECK(holds(ran.err, "did you mean 'idle_power'?"));
+}
+
 TEST_CASE("sensitivity prints the same bytes for any number of jobs, ranks, draws and writes CSV") {
   const Scratch scratch;
   const std::string scenario = scratch.file("s.yaml", small_scenario());

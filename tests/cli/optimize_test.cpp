@@ -133,6 +133,39 @@ TEST_CASE("--halving loses nothing to short runs that end in a warm-up, or are t
   CHECK(best("late-halved", {"--halving", "--set", "workload.warmup=30 s", "--set", "workload.requests=800"}) == late);
 }
 
+TEST_CASE("prices in two currencies have no order: where money is an objective, nothing runs") {
+  const Scratch scratch;
+  const std::string plan = scratch.file(
+      "plan.yaml",
+      "schema: sweep/1\nbase: {schema: scenario/1, model: llama-3.2-1b, hardware: {devices: [{preset: h100-sxm}]}, "
+      "workload: {preset: chat-1k, requests: 20}}\nvariants:\n  hardware:\n"
+      "    one: {cost: {currency: EUR, devices: {h100-sxm: {hourly: 3 /h}}}}\n"
+      "    two: {cost: {currency: JPY, devices: {h100-sxm: {hourly: 450 /h}}}}\n");
+  const Ran ran = run_program({"optimize", plan, "-o", scratch.path("o"), "-q", "--min",
+                               "cost_per_million_output_tokens,ttft.p99", "--evaluations", "2"});
+  CHECK(ran.code == 2);
+  CHECK(holds(ran.err, "prices are in EUR and JPY"));
+  CHECK(run_program({"optimize", plan, "-o", scratch.path("t"), "-q", "--min", "ttft.p99,tpot.mean", "--evaluations",
+                     "2", "--include-invalid"})
+            .code == 0);
+}
+
+TEST_CASE("lint takes the space of an optimisation, and says where that only 'optimize' does") {
+  const Scratch scratch;
+  const std::string plan = scratch.file(
+      "space.yaml",
+      "schema: sweep/1\nbase: {schema: scenario/1, model: llama-3.2-1b, hardware: {devices: [{preset: h100-sxm}]}, "
+      "workload: {preset: chat-1k, requests: 20}}\naxes:\n  hardware.devices[0].count: [1, 2]\n"
+      "  workload.arrivals.rate: {between: [1 /s, 64 /s], log: true}\n");
+  const Ran ran = run_program({"lint", plan});
+  CHECK_MESSAGE(ran.code == 0, ran.err);
+  CHECK(holds(ran.out, "space.yaml: a sweep without mistakes"));
+  CHECK(holds(ran.err, "space.yaml:5:3: warning: 'workload.arrivals.rate' takes any value between two ends"));
+  const Ran swept = run_program({"sweep", plan, "-o", scratch.path("s")});
+  CHECK(swept.code == 2);
+  CHECK(holds(swept.err, "space.yaml:5:3: error: 'workload.arrivals.rate'"));
+}
+
 TEST_CASE("mistakes in an optimisation are reported together, and nothing runs") {
   const Scratch scratch;
   const Ran ran = run_program({"optimize", space(scratch), "-o", scratch.path("m"), "--max", "output_tokens_per_jule",

@@ -133,6 +133,21 @@ TEST_CASE("a condition on what no result has, or on a word that an axis never is
   CHECK(asked("--where", "hardware != l4").err.empty());
 }
 
+TEST_CASE("names are no numbers: an order of them is refused, and so is their arithmetic") {
+  const Scratch scratch;
+  const std::string folder = sweep(scratch);
+  for (const auto& [option, text] :
+       {std::pair("--slo", "hardware<=3"), std::pair("--where", "hardware <= 3"),
+        std::pair("--where", "rate > 1 and verdict < 2"), std::pair("--slo", "hardware + 1 == 2")}) {
+    const Ran ran = run_program({"pareto", folder, "--objectives", "output_tokens_per_joule,ttft.p99", option, text});
+    CHECK(ran.code == 2);
+    CHECK(holds(ran.err, "is text, and '"));
+  }
+  const Ran objective = run_program({"pareto", folder, "--max", "hardware", "--min", "ttft.p99"});
+  CHECK(objective.code == 2);
+  CHECK(holds(objective.err, "--max:1:1: error: 'hardware' is text: it is neither large nor small"));
+}
+
 TEST_CASE("every mistake on the line of pareto is reported at once") {
   const Scratch scratch;
   const Ran ran = run_program({"pareto", sweep(scratch), "--max", "output_token_per_joule", "--min", "ttft.p99",

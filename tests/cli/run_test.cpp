@@ -257,6 +257,24 @@ TEST_CASE("requests.jsonl has one line per call in AIPerf's shape") {
   CHECK(ttft_ms / 40 / 1e3 == testing::approx(result["latency"]["ttft_s"]["mean"].get<double>()));
 }
 
+TEST_CASE("a call that the engine had and never scheduled says since when the engine had it") {
+  const Scratch scratch;
+  const std::string file = scratch.file("s.yaml", small_scenario());
+  REQUIRE(run_program({"run", file, "--requests", "-o", scratch.path("a"), "--set", "serving.batcher.max_num_seqs=1",
+                       "--set", "workload.timeout=100 ms", "--set", "workload.arrivals.rate=200 /s"})
+              .code == 0);
+  std::istringstream lines(scratch.content("a/requests.jsonl"));
+  std::int64_t waited = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const Json row = Json::parse(line);
+    if (row["metrics"].contains("queue_time")) continue;
+    ++waited;
+    CHECK(row["metadata"]["request_ack_ns"] >= row["metadata"]["request_start_ns"]);
+    CHECK(row["metrics"].contains("time_to_queue"));
+  }
+  CHECK(waited > 0);
+}
+
 TEST_CASE("requests.jsonl says why a call has no answer, and has no metric that it did not live to see") {
   const Scratch scratch;
   const std::string file = scratch.file("s.yaml", small_scenario());

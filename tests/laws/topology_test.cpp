@@ -2,6 +2,8 @@
 // For each topology: what half of the nodes can send to the other half, and who shares a cable with whom, by hand, on
 // both clocks.
 #include <doctest/doctest.h>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -128,6 +130,19 @@ TEST_CASE("results name cables alike in every run of a process") {
   REQUIRE(names[0].size() == 7);
   CHECK(names[0].front() == "link from 0 to 1, up");
   CHECK(names[0].back() == "rail 1, link of node 1, down");
+}
+
+TEST_CASE("no two cables of a dragonfly have one name") {
+  // Places 0 to 7: two groups of one chassis of two routers of two nodes.
+  const auto kernel = kernel::make_event_queue_kernel();
+  FabricScript script(*kernel);
+  transfers("{kind: dragonfly, groups: 2, chassis: 1, routers: 2, nodes: 2, bandwidth: 1 GB/s, latency: 0 s}",
+            {{0, 2}, {4, 6}, {0, 6}, {6, 0}, {2, 4}, {4, 2}})(kernel->fabric(), script);
+  std::set<std::string> names;
+  for (std::size_t link = 0; link < kernel->fabric().links(); ++link) names.insert(kernel->fabric().name_of(link));
+  CHECK(names.size() == kernel->fabric().links());
+  CHECK(names.contains("green link in group 0, chassis 0 between routers 0 and 1, up"));
+  CHECK(names.contains("green link in group 1, chassis 0 between routers 0 and 1, up"));
 }
 
 TEST_CASE("a platform of SimGrid joins its hosts as its file says") {

@@ -2,7 +2,7 @@
 // Axes, groups and limits: everything with which the reader asks.
 import {html, svg} from './dom.mjs';
 import {unreadWords} from './filter.mjs';
-import {grouped, parseValue, roundText} from './format.mjs';
+import {grouped, roundText, valueFor} from './format.mjs';
 import {crossPath, groupClass, legendMark, markerPath} from './markers.mjs';
 import {columnName, extent, kMostValues, setAxis, setChart, statisticsOf} from './view.mjs';
 
@@ -149,7 +149,7 @@ export class Filters {
     if (document.activeElement !== this.#line) this.#line.value = view.filter;
     const unread = unreadWords(data, view.filter);
     this.#unread.textContent =
-        unread.length ? `Passed over, as it compares with no number: ${unread.join(', ')}` : '';
+        unread.length ? `Passed over: ${unread.map(([word, problem]) => `${word} (${problem})`).join(', ')}` : '';
     const axes = [...data.splits.values()].filter(({name, texts}) => texts.length <= kMostValues && name !== view.group);
     this.#switches.replaceChildren(...axes.map(
         ({name, label, texts}, axis) => html(
@@ -256,7 +256,7 @@ export class Limits {
       spellcheck: 'false',
       onchange: () => change(
           (v) => {
-            const value = parseValue(shown.value);
+            const value = valueFor(this.#column(limit), shown.value);
             v.limits[index].bound = value > 0 ? value : limit.below ? Infinity : -Infinity;
             shown.blur();
           },

@@ -27,23 +27,26 @@ function unitOf({texts, numbers}) {
   return units.size === 1 ? [...units][0] : '';
 }
 
-// What the joules of a run include, as an axis that no plan has.
-function boundaryAxis(boundaries) {
-  const texts = [...new Set(boundaries)];
-  return {name: 'energy_boundary', label: 'energy_boundary', role: 'boundary', texts, of: boundaries.map((text) => texts.indexOf(text)),
-          text: (row) => boundaries[row]};
+// What the joules of a run include, or its amounts of money are in, as an axis that no plan has.
+function boundaryAxis(name, values) {
+  const texts = [...new Set(values)];
+  return {name, label: name, role: 'boundary', texts, of: values.map((text) => texts.indexOf(text)),
+          text: (row) => values[row]};
 }
 
 export function readData(json) {
   const axes = json.axes.map(axisColumn), metrics = json.metrics.map(metricColumn);
   const columns = new Map([...axes, ...metrics].map((column) => [column.name, column]));
-  const count = json.verdicts.length, boundary = boundaryAxis(json.energy_boundaries ?? Array(count).fill(''));
+  const count = json.verdicts.length, none = Array(count).fill('');
+  const boundary = boundaryAxis('energy_boundary', json.energy_boundaries ?? none);
+  const currency = boundaryAxis('currency', json.currencies ?? none);
+  const currencies = currency.texts.filter(Boolean);  // runs without prices have none, and no costs either
   const rows = Array.from({length: count}, (_, row) => row);
   return {
     ...json, axes, metrics, columns, count, rows,
-    boundary,
+    boundary, currency, currencies,
     // By name, what has several values to tell apart: by groups, small charts and filters.
-    splits: new Map([...axes, boundary].filter(({texts}) => texts.length > 1).map((axis) => [axis.name, axis])),
+    splits: new Map([...axes, boundary, ...currencies.length > 1 ? [currency] : []].filter(({texts}) => texts.length > 1).map((axis) => [axis.name, axis])),
     numeric: [...metrics, ...axes.filter((axis) => axis.values)],
     valid: json.verdicts.map((verdict) => verdict === 'valid'),
     labels: rows.map((row) => axes.filter((axis) => axis.texts.length > 1)

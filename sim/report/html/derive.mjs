@@ -68,15 +68,17 @@ function splitBy(data, name) {
   return axis ? {names: axis.texts, of: axis.of, title: axis.label} : {names: ['all'], of: new Uint8Array(data.count)};
 }
 
-const jouleColumns = (data, view) => [view.x.name, view.y.name].some((name) => data.columns.get(name)?.joules);
+const lookedAt = (data, view, what) => [view.x.name, view.y.name].some((name) => data.columns.get(name)?.[what]);
 
 // The axes in which configurations that are compared are equal: all but hardware and load, and but the policy that
-// groups tell apart; and what joules include, where these are looked at. (sim/explore/axis_role.hpp)
+// groups tell apart; and what joules include and money is in, where these are looked at. (sim/explore/axis_role.hpp)
 function fixedAxes(data, view) {
   const fixed = data.axes.filter(
       ({texts, role, name}) =>
           texts.length > 1 && (role === 'workload' || (role === 'serving' && name !== view.group)));
-  return data.boundary.texts.length > 1 && jouleColumns(data, view) ? [...fixed, data.boundary] : fixed;
+  if (data.boundary.texts.length > 1 && lookedAt(data, view, 'joules')) fixed.push(data.boundary);
+  if (data.currencies.length > 1 && lookedAt(data, view, 'money')) fixed.push(data.currency);
+  return fixed;
 }
 
 // Those of them in which the rows of one chart differ, with the values: what it mixes.
@@ -89,7 +91,7 @@ function mixedIn(data, view, charts) {
 
 // The share of a run's joules that follows from assumed figures, where joules are looked at; small ones are none.
 export function assumedShare(data, view, row) {
-  const share = jouleColumns(data, view) ? data.columns.get('assumed_share')?.values[row] ?? 0 : 0;
+  const share = lookedAt(data, view, 'joules') ? data.columns.get('assumed_share')?.values[row] ?? 0 : 0;
   return share >= 0.005 ? share : 0;
 }
 

@@ -77,20 +77,43 @@ export function ratioText(ratio) {
 // axes and metrics have them.
 const kPrefixes = {p: 1e-12, n: 1e-9, u: 1e-6, 'µ': 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18};
 const kPrefixed = [
-  ['s', 'pnuµm'], ['B', 'kMGTPE'], ['B/s', 'kMGTPE'], ['flop', 'kMGTPE'], ['flop/s', 'kMGTPE'], ['FLOP', 'kMGTPE'],
-  ['FLOP/s', 'kMGTPE'], ['J', 'pnuµmkMG'], ['W', 'nuµmkMG'], ['Hz', 'kMG'], ['g', 'k']
+  ['time', 's', 'pnuµm'], ['data', 'B', 'kMGTPE'], ['bandwidth', 'B/s', 'kMGTPE'], ['work', 'flop', 'kMGTPE'],
+  ['throughput', 'flop/s', 'kMGTPE'], ['work', 'FLOP', 'kMGTPE'], ['throughput', 'FLOP/s', 'kMGTPE'],
+  ['energy', 'J', 'pnuµmkMG'], ['power', 'W', 'nuµmkMG'], ['rate', 'Hz', 'kMG'], ['mass', 'g', 'k']
 ];
+// By unit: the dimension and the size.
 const kUnits = new Map([
-  ['', 1], ['%', 0.01], ['min', 60], ['h', 3600], ['d', 86400], ['/s', 1], ['/min', 1 / 60], ['/h', 1 / 3600],
-  ['tokens/s', 1], ['/J', 1], ['tokens/J', 1], ['kWh', 3.6e6],
-  ...kPrefixed.flatMap(([unit, prefixes]) => [[unit, 1], ...[...prefixes].map((prefix) => [prefix + unit, kPrefixes[prefix]])]),
-  ...['iB', 'iB/s'].flatMap((unit) => [...'KMGTPE'].map((prefix, i) => [prefix + unit, 1024 ** (i + 1)]))
+  ['', ['number', 1]], ['%', ['number', 0.01]], ['min', ['time', 60]], ['h', ['time', 3600]], ['d', ['time', 86400]],
+  ['/s', ['rate', 1]], ['/min', ['rate', 1 / 60]], ['/h', ['rate', 1 / 3600]], ['tokens/s', ['rate', 1]],
+  ['/J', ['per energy', 1]], ['tokens/J', ['per energy', 1]], ['kWh', ['energy', 3.6e6]],
+  ...kPrefixed.flatMap(([dimension, unit, prefixes]) =>
+    [[unit, [dimension, 1]], ...[...prefixes].map((prefix) => [prefix + unit, [dimension, kPrefixes[prefix]]])]),
+  ...[['data', 'iB'], ['bandwidth', 'iB/s']].flatMap(([dimension, unit]) =>
+    [...'KMGTPE'].map((prefix, i) => [prefix + unit, [dimension, 1024 ** (i + 1)]]))
 ]);
+// Of columns, whose units are written otherwise.
+const kColumnUnits = {share: '', '1/s': '/s', '1/J': '/J'};
+
+export const isUnit = (text) => text !== '' && kUnits.has(text);
+
+// The dimension of a unit of a column; nothing where no typed unit has it.
+const dimensionOf = (unit) => kUnits.get(kColumnUnits[unit] ?? unit)?.[0];
+
+function parse(text) {
+  const [, number, unit] = /^\s*([0-9.]+(?:[eE][+-]?\d+)?)\s*(.*?)\s*$/.exec(text) ?? [];
+  const [dimension, size] = kUnits.get(unit) ?? [undefined, NaN];
+  return {value: Number(number) * size, dimension, bare: unit === ''};
+}
 
 // What a person types as a limit or in a filter: "200 ms", "1.5s", "0.2", "90 %", "40GB"; NaN where it is none.
-export function parseValue(text) {
-  const [, number, unit] = /^\s*([0-9.]+(?:[eE][+-]?\d+)?)\s*(.*?)\s*$/.exec(text) ?? [];
-  return Number(number) * (kUnits.get(unit) ?? NaN);
+export const parseValue = (text) => parse(text).value;
+
+// The same of what a column is compared with: NaN, too, in a unit that its values are not in. A bare number is in theirs.
+export function valueFor({unit, metric, texts}, text) {
+  const {value, dimension, bare} = parse(text);
+  if (bare) return value;
+  const own = metric ? [dimensionOf(unit)] : (texts ?? []).map((one) => parse(one).dimension);
+  return own.includes(dimension) ? value : NaN;
 }
 
 // Round numbers, as axes and limits have them: 1 ms, 20k, 3M.

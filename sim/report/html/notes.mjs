@@ -27,6 +27,14 @@ export function trustOf(results) {
   };
 }
 
+// "this run", "8 runs", "the first run of each of 8 configurations": pages hold the details of one repeat.
+export function runsOf(data, configurations) {
+  const runs = data.runs.reduce((sum, count) => sum + count, 0);
+  if (data.count === 1 && runs === 1) return 'this run';
+  if (runs === data.count) return configurations === 1 ? 'one run' : `${grouped(configurations)} runs`;
+  return `the first run of ${configurations === 1 ? 'this configuration' : `each of ${grouped(configurations)} configurations`}`;
+}
+
 function accuracy(data) {
   const results = Object.values(data.details).map(({result}) => result).filter((result) => result?.provenance);
   const {shares, extrapolated} = trustOf(results);
@@ -35,7 +43,7 @@ function accuracy(data) {
       'section', {class: 'note-block', id: 'accuracy'}, html('h3', {}, 'How far to trust it'),
       shares.length ?
           html(
-              'p', {}, 'Of the step time of ', results.length === 1 ? 'this run' : `${grouped(results.length)} runs`,
+              'p', {}, 'Of the step time of ', runsOf(data, results.length),
               ', ', html('b', {}, shares.join(', ')), '; ', html('b', {}, extrapolated),
               ' lies outside the range that its parameters are valid for.') :
                                                                       '',

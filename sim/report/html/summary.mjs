@@ -120,12 +120,23 @@ const chips = (data) =>
         .map(([verdict, text,
                count]) => html('span', {class: `chip ${verdict}`, title: text}, `${grouped(count)} ${verdict}`));
 
-function frontierSentence(data, {qualifying, panels, x, y, limits}) {
-  const valid = data.valid.filter(Boolean).length;
-  const words = [
-    `${many(qualifying.length, 'configuration')} of ${grouped(valid)} valid `,
-    limits.length ? `meet${qualifying.length === 1 ? 's' : ''} the limits` : 'are compared', '. '
-  ];
+// How many are compared, and why the others that qualify are not: they have no value on an axis, as `pareto` says too.
+export function countedText(data, {qualifying, members, x, y, limits}) {
+  const valid = data.valid.filter(Boolean).length, placed = members.flat().length;
+  const counted = limits.length ? qualifying.length : placed;
+  const does = limits.length ? `meet${counted === 1 ? 's' : ''} the limits` : `${counted === 1 ? 'is' : 'are'} compared`;
+  const lacks = (column, rows) => rows.filter((row) => !Number.isFinite(column.values[row]));
+  const withoutY = lacks(y, qualifying), withoutX = lacks(x, qualifying.filter((row) => !withoutY.includes(row)));
+  const unplaced = qualifying.length - placed - withoutY.length - withoutX.length;
+  const others = [[y, withoutY.length], [x, withoutX.length]].map(([{label}, count]) => count && `${grouped(count)} without ${label}`);
+  others.push(unplaced && `${grouped(unplaced)} that a logarithmic axis has no place for`);
+  const left = others.filter(Boolean);
+  return `${many(counted, 'configuration')} of ${grouped(valid)} valid ${does}` +
+      (left.length ? `; left out: ${left.join(', ')}. ` : '. ');
+}
+
+function frontierSentence(data, derived) {
+  const {panels, x, y} = derived, words = [countedText(data, derived)];
   const {best} = panels[0];
   if (panels.length === 1 && best.length > 1)
     words.push(

@@ -137,6 +137,31 @@ TEST_CASE("are the joules of a chip and of a board compared? each boundary has a
   CHECK(mixture_notice(Asked("", "hardware", table).view()).empty());
 }
 
+TEST_CASE("are amounts in unlike currencies compared? each currency has a sentence of its own") {
+  ResultsTable table = sweep();
+  for (ResultRow& row : table.rows) {
+    row.currency = row.values[0] == "l4 x1" ? "EUR" : "JPY";
+    row.metrics[place_of("cost_per_million_output_tokens")] = Estimate{3, 3, 3};
+  }
+  Asked asked("", "hardware", table);
+  Diagnostics diagnostics;
+  asked.query.objectives =
+      read_objectives("cost_per_million_output_tokens,ttft.p99", Direction::of_metric, "", table, diagnostics);
+  const std::string told = report::winner(asked.view());
+  CHECK(has(told, "currency=EUR: "));
+  CHECK(has(told, "currency=JPY: "));
+  CHECK_FALSE(has(told, "x the cost"));
+  CHECK(mixture_notice(asked.view()) ==
+        "Notice: frontiers and tables below mix what is not compared: currency (EUR, JPY). One of each: "
+        "--where 'currency == \"EUR\"'");
+  // What names no money is compared, and so is what has but one currency; runs without prices have none.
+  CHECK(has(report::winner(Asked("ttft.p99<=200ms", "hardware", table).view()), "3.07x"));
+  for (ResultRow& row : table.rows) row.currency = row.values[0] == "l4 x1" ? "EUR" : "";
+  Asked some("", "hardware", table);
+  some.query.objectives = asked.query.objectives;
+  CHECK(mixture_notice(some.view()).empty());
+}
+
 TEST_CASE("what of a headline about joules is assumed? the share of both stands beside it") {
   ResultsTable table = sweep();
   for (ResultRow& row : table.rows) {

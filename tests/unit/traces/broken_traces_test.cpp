@@ -232,6 +232,20 @@ TEST_CASE("the rows before a broken one stand") {
   CHECK(diagnostics.errors() == 3);  // the three keys that row 3 lacks
 }
 
+TEST_CASE("up to twenty broken rows are told, and what stands between them is not read as records") {
+  const TraceFolder folder;
+  std::string rows;
+  for (int i = 0; i < 60; ++i)
+    rows += fmt::format("{{\"arrival_s\": {}, \"prompt_tokens\": 1, \"output_tokens\": {}}}\n", i, i % 2);
+  Diagnostics diagnostics;
+  CHECK(read_all(folder.write("trace.jsonl", "{\"arrival_s\": 0, \"prompt_tokens\": 1, \"output_tokens\": 1}\n" + rows),
+                 "", diagnostics)
+            .size() == 1);
+  CHECK(diagnostics.errors() == 20);
+  CHECK(diagnostics.sorted().front().where.line == 2);
+  CHECK(diagnostics.sorted().back().where.line == 40);
+}
+
 TEST_CASE("a message shows the line of the trace with the place underlined") {
   const TraceFolder folder;
   const std::string path = folder.write("trace.csv", kAzure + "2023-11-16 18:17:04,1e3,27\n");
