@@ -49,7 +49,7 @@ result::RunResult with_fault(const std::string& at, const std::string& async) {
 }  // namespace
 
 // At 0.25 s half of the prompt's step is done. Then boot until 1.35 s, the same from 0 on, and the second call: 4 steps
-// and 4 tokens. Joules: 100 W for 3.65 s less 0.1 s off, 200 W for 0.25 + 0.7 + 0.5 s of work.
+// and 4 tokens until 2.55 s. Joules: 100 W but for the 0.1 s off, and 200 W for 0.25 + 0.7 + 0.5 s of work.
 TEST_CASE("of a step that a fault cuts short time and joules count until then, and no token of it") {
   for (const char* async : {"true", "false"}) {
     const std::string which = async;
@@ -61,6 +61,7 @@ TEST_CASE("of a step that a fault cuts short time and joules count until then, a
     CHECK(run.tokens.computed == 1000);
     CHECK(run.tokens.recomputed == 0);
     CHECK(run.steps == 4);
+    CHECK(run.overall.energy.total_joules == approx(100 * (2.55 - 0.1) + 200 * 1.45).epsilon(1e-6));
   }
 }
 
@@ -91,21 +92,16 @@ TEST_CASE("a prompt that sglang cuts has its blocks from its first chunk on") {
   CHECK(run.latency["ttft_s"]->max == approx(4 - 3.15 + 20 * 16 * 131072 / 10e6 + 0.01).epsilon(1e-6));
 }
 
-// Sixteen prompts come with their KV entries, and lack their last token: those that are there are one step.
+// Sixteen prompts come with their KV entries at once, and lack their last token: a step of the prefill server, one of
+// sixteen last tokens, and nineteen of decodes. One last token a step makes 36 of them.
 TEST_CASE("last tokens of prompts from prefill servers are computed together under sglang") {
-  const auto ttft = [](const std::string& batcher) {
-    std::string calls;
-    for (int i = 0; i < 16; ++i) calls += "{\"arrival_s\": 0, \"output_tokens\": 20, \"prompt_tokens\": 100}\n";
-    return replayed(calls,
-                    "hardware: {devices: [" + kDevice +
-                        ", {preset: h100-sxm, name: e}], fabric: {groups: {d: "
-                        "{node: hgx-h200}, e: {node: hgx-h200}}}}\nserving: {first_token: recomputed, kv_by_layer: "
-                        "false, batcher: " +
-                        batcher + ", pools: [{devices: [e], role: prefill}, {devices: [d], role: decode}]}\n")
-        .latency["ttft_s"]
-        ->max;
-  };
-  // All come within a step: one of prompts alone, or beside decodes.
-  CHECK(ttft("{policy: sglang}") < 0.1 + 16 * 1e-3 + 0.1);
-  CHECK(ttft("{policy: vllm_v1}") < 0.3);
+  std::string calls;
+  for (int i = 0; i < 16; ++i) calls += "{\"arrival_s\": 0, \"output_tokens\": 20, \"prompt_tokens\": 100}\n";
+  const result::RunResult run =
+      replayed(calls, "hardware: {devices: [" + kDevice +
+                          ", {preset: h100-sxm, name: e}], fabric: {groups: {d: {node: hgx-h200}, e: {node: "
+                          "hgx-h200}}}}\nserving: {first_token: recomputed, kv_by_layer: false, batcher: {policy: "
+                          "sglang}, pools: [{devices: [e], role: prefill}, {devices: [d], role: decode}]}\n");
+  CHECK(run.requests.completed == 16);
+  CHECK(run.steps == 1 + 1 + 19);
 }
