@@ -21,7 +21,6 @@ namespace {
 using traces::TimedCollective;
 using Kind = models::Collective::Kind;
 
-constexpr std::size_t kFewestMessages = 10;
 constexpr std::int64_t kBytesOfToken = 8192;  // 4,096 values of 16 bits
 // vLLM's own all-reduce leaves tensors of 8 MiB and more to NCCL (custom_all_reduce.py, max_size); SGLang 0.5.14's
 // takes 16 MiB itself: 55.5 us over two H200 where NCCL's takes 76.2, and as long as NCCL's from 32 MiB on. In four
@@ -134,19 +133,25 @@ CollectiveCalibration fit(std::span<const TimedCollective> records, Kind kind) {
 
 }  // namespace
 
-bool is_collective_kind(std::string_view kind) { return kind_named(kind).has_value(); }
+std::string why_no_collective(const TimedCollective& record) {
+  if (!kind_named(record.kind)) return fmt::format("no collective is called {}", in_quotes(record.kind));
+  if (record.ranks_per_node != record.ranks) return "across nodes, whose links are the scenario's";
+  if (eager(record)) return "timed with a copy of the tensor and the launch, which steps pay elsewhere";
+  if (const auto below = own_below(record); below && record.bytes >= *below)
+    return fmt::format("tensors that {} leaves to another kernel", in_quotes(record.implementation));
+  return "";
+}
 
 std::vector<CollectiveCalibration> fit_collectives(std::span<const TimedCollective> records) {
   std::map<std::tuple<std::string, std::string, std::int64_t>, std::vector<TimedCollective>> sets;
   for (const TimedCollective& r : records)
-    if (r.ranks_per_node == r.ranks && !eager(r) && !(r.bytes >= own_below(r).value_or(r.bytes + 1)))
-      sets[{r.kind, r.implementation, r.ranks}].push_back(r);
+    if (why_no_collective(r).empty()) sets[{r.kind, r.implementation, r.ranks}].push_back(r);
   std::vector<CollectiveCalibration> all;
   for (auto& [what, set] : sets) {
+    if (set.size() < kFewestMessages) continue;
     std::ranges::stable_sort(set, {}, [](const TimedCollective& r) { return r.bytes; });
     leave_disturbed(set);
-    if (const auto kind = kind_named(std::get<0>(what)); kind && set.size() >= kFewestMessages)
-      all.push_back(fit(set, *kind));
+    all.push_back(fit(set, *kind_named(std::get<0>(what))));
   }
   return all;
 }

@@ -17,8 +17,11 @@ struct CollectiveCalibration {
   FamilyReport report;         // held out: folds that share no message size
 };
 
-// Whether "all_reduce", ... is a collective that links are asked for.
-bool is_collective_kind(std::string_view kind);
+// A kind over so many ranks needs so many messages.
+inline constexpr std::size_t kFewestMessages = 10;
+
+// Why a record counts for no fit: in words; empty, if it counts.
+std::string why_no_collective(const traces::TimedCollective& record);
 
 // Fits latency + x / bandwidth + root_term sqrt(x) to each kind, implementation and number of ranks that has at least
 // ten messages, with a correction by size where unseen sizes gain by it. Passed over are messages that cross nodes (the

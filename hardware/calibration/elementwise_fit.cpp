@@ -20,11 +20,10 @@ namespace {
 using traces::TimedElementwise;
 using ElementwiseKind = models::Elementwise::Kind;
 
-constexpr std::ptrdiff_t kFewestRecords = 10;
 constexpr std::size_t kFewestWidths = 3;
 constexpr double kElementBytes = 2;  // tables of element-wise kernels are of 16-bit formats
 
-constexpr std::string_view kSampling = "sampling", kQuantise = "quantise";
+constexpr std::string_view kAdd = "add", kSampling = "sampling", kQuantise = "quantise";
 
 // A kind of kernel with a row of its own.
 struct Row {
@@ -38,13 +37,13 @@ constexpr std::array kRows = {
     Row{"activation", ElementwiseKind::activation, 3,
         [](ElementwiseParameters& p) -> StreamParameters& { return p.activation; }},
     Row{"rope", ElementwiseKind::rope, 2, [](ElementwiseParameters& p) -> StreamParameters& { return p.rope; }},
-    Row{"add", ElementwiseKind::add, 3,
+    Row{kAdd, ElementwiseKind::add, 3,
         [](ElementwiseParameters& p) -> StreamParameters& { return p.add ? *p.add : p.add.emplace(); }},
     Row{"embedding", ElementwiseKind::embedding, 2,
         [](ElementwiseParameters& p) -> StreamParameters& { return p.embedding; }},
     Row{kQuantise, ElementwiseKind::quantise, 0,
         [](ElementwiseParameters& p) -> StreamParameters& { return p.quantise ? *p.quantise : p.quantise.emplace(); }},
-    Row{"sampling", ElementwiseKind::norm, 0, [](ElementwiseParameters& p) -> StreamParameters& { return p.sampling; }},
+    Row{kSampling, ElementwiseKind::norm, 0, [](ElementwiseParameters& p) -> StreamParameters& { return p.sampling; }},
 };
 
 // Whether a record is one of a row: a quantisation is named after the format that it writes, which has to be narrow.
@@ -59,7 +58,8 @@ bool is_of(const Row& row, const TimedElementwise& r) {
 std::vector<const Row*> rows_of(std::span<const TimedElementwise> records) {
   std::vector<const Row*> rows;
   for (const Row& row : kRows)
-    if (std::ranges::count_if(records, [&row](const auto& r) { return is_of(row, r); }) >= kFewestRecords)
+    if (std::ranges::count_if(records, [&row](const auto& r) { return is_of(row, r); }) >=
+        static_cast<std::ptrdiff_t>(kFewestElementwise))
       rows.push_back(&row);
   return rows;
 }
@@ -84,12 +84,20 @@ KernelCost cost(const Chip& chip, const ElementwiseParameters& p, const Row& row
 
 }  // namespace
 
-bool is_elementwise_kind(std::string_view kind) { return std::ranges::find(kRows, kind, &Row::kind) != kRows.end(); }
+std::string why_no_elementwise(const TimedElementwise& record) {
+  const auto* row = std::ranges::find(kRows, std::string_view(record.kind), &Row::kind);
+  if (row == kRows.end()) return fmt::format("no kernel is called {}", in_quotes(record.kind));
+  return is_of(*row, record) ? "" : fmt::format("quantised to {}, which is not narrow", in_quotes(record.format));
+}
 
 ElementwiseCalibration fit_elementwise(const Chip& chip, std::span<const TimedElementwise> records,
                                        const ElementwiseParameters& before) {
   const std::vector<const Row*> rows = rows_of(records);
   ElementwiseCalibration calibration{before, {}};
+  calibration.all_kinds = std::ranges::all_of(kRows, [&](const Row& row) {
+    const bool unpriced = (row.kind == kAdd && !before.add) || (row.kind == kQuantise && !before.quantise);
+    return unpriced || std::ranges::find(rows, &row) != rows.end();
+  });
   if (rows.empty()) return calibration;
 
   FormProblem problem;

@@ -38,9 +38,12 @@ class UnfittedRows {
     for (const auto& r : tables_.mixed_attention) leave_out("prefill_attention", of_attention(r));
     for (const auto& r : tables_.elementwise)
       if (!is_priced_elsewhere(r.kind))
-        leave_out("elementwise",
-                  is_elementwise_kind(r.kind) ? "" : fmt::format("no kernel is called {}", in_quotes(r.kind)));
-    for (const auto& r : tables_.collective) leave_out("collectives", of_collective(r));
+        count_kind("elementwise", r, fmt::format("of {}", in_quotes(r.kind)), why_no_elementwise(r),
+                   kFewestElementwise);
+    for (const auto& r : tables_.collective)
+      count_kind("collectives", r,
+                 fmt::format("of {} by {} over {} ranks", in_quotes(r.kind), in_quotes(r.implementation), r.ranks),
+                 why_no_collective(r), kFewestMessages);
   }
 
   void of_cpu() {
@@ -74,9 +77,9 @@ class UnfittedRows {
 
   void tell(Diagnostics& diagnostics) const {
     for (const auto& [kind, rows] : suitable_)
-      if (rows < kFewestFittedRows)
-        diagnostics.warning({}, fmt::format("{}: {} rows {} are left out: a fit needs {}", kind.first, rows,
-                                            kind.second, kFewestFittedRows));
+      if (rows.read < rows.needed)
+        diagnostics.warning({}, fmt::format("{}: {} rows {} are left out: a fit needs {}", kind.first, rows.read,
+                                            kind.second, rows.needed));
     for (const auto& [kind, rows] : left_out_)
       diagnostics.warning({}, fmt::format("{}: {} rows are left out: {}", kind.first, rows, kind.second));
     for (const std::string& family : unfitted_) diagnostics.warning({}, family);
@@ -93,11 +96,15 @@ class UnfittedRows {
 
   // A row of a kind that has a fit of its own if it has rows enough.
   template <class Row>
-  void count_kind(const char* family, const Row& row, std::string kind, const std::string& reason) {
+  void count_kind(const char* family, const Row& row, std::string kind, const std::string& reason,
+                  std::size_t needed = kFewestFittedRows) {
     leave_out(family, reason);
     if (!reason.empty() || !is_wanted(family)) return;
-    if (!row.engine.empty()) kind += " of " + row.engine;
-    ++suitable_[{family, kind}];
+    if constexpr (requires { row.engine; })
+      if (!row.engine.empty()) kind += " of " + row.engine;
+    Kind& counted = suitable_[{family, kind}];
+    ++counted.read;
+    counted.needed = needed;
   }
 
   [[nodiscard]] const std::string& base_of(const std::string& engine) {
@@ -124,11 +131,6 @@ class UnfittedRows {
   template <class Row>
   void attention(const char* family, const Row& r) {
     count_kind(family, r, fmt::format("with KV in {}", in_quotes(r.kv_format)), of_attention(r));
-  }
-
-  static std::string of_collective(const traces::TimedCollective& r) {
-    if (!is_collective_kind(r.kind)) return fmt::format("no collective is called {}", in_quotes(r.kind));
-    return r.ranks_per_node != r.ranks ? "across nodes, whose links are the scenario's" : "";
   }
 
   static std::string of_cpu_format(const std::string& format) {
@@ -158,7 +160,11 @@ class UnfittedRows {
   const traces::KernelTables& tables_;
   std::vector<std::string> wanted_;
   std::map<std::string, std::string> bases_;  // by engine: the format of its 16-bit kernels
-  std::map<std::pair<std::string, std::string>, std::size_t> left_out_, suitable_;
+  std::map<std::pair<std::string, std::string>, std::size_t> left_out_;
+  struct Kind {
+    std::size_t read = 0, needed = 0;
+  };
+  std::map<std::pair<std::string, std::string>, Kind> suitable_;
   std::vector<std::string> unfitted_;
 };
 

@@ -154,7 +154,8 @@ std::vector<KernelCase> cuda_cases(bool quick) {
   add_elementwise(list, "quantise", 512, 16384, "fp8");  // the format that it writes
   for (const char* kind : {"softmax", "sampling"}) {
     for (const std::int64_t vocabulary : {32000, 128256})
-      for (const std::int64_t rows : {1, 7, 64, 256}) list.add(ElementwiseCase{kind, rows, vocabulary, "fp32"});
+      for (const std::int64_t rows : {1, 7, 32, 64, 128, 256})
+        list.add(ElementwiseCase{kind, rows, vocabulary, "fp32"});
   }
   add_copies(list);
   add_collectives(list);

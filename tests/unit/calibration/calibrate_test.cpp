@@ -74,6 +74,23 @@ TEST_CASE("families with rows are fitted, the others keep what the base says") {
   CHECK(after->hbm_bandwidth.value == before->hbm_bandwidth.value);
 }
 
+TEST_CASE("kinds of element-wise kernels without rows keep their source, and what is known of errors") {
+  traces::KernelTables tables;
+  tables.device = "a test device";
+  tables.software = "a test";
+  for (std::int64_t rows = 1; rows <= 512; rows *= 2)  // ten, too few to tell how errors lie
+    tables.elementwise.push_back({{"norm", rows, 4096, "bf16"}, Seconds(3e-6 + 1e-8 * static_cast<double>(rows))});
+  Diagnostics diagnostics;
+  const auto calibration = calibrate(tables, base(), {{}, 1500, "records.csv"}, diagnostics);
+  REQUIRE_MESSAGE(calibration, diagnostics.text(false));
+  const auto before = gpu_of(base())->elementwise, after = gpu_of(calibration->device)->elementwise;
+  CHECK(after.norm.launch.si() == approx(3e-6).epsilon(0.03));
+  CHECK(after.sampling.launch.si() == before.sampling.launch.si());
+  CHECK(after.source.starts_with("a test on a test device, records.csv: norm; 10 rows"));
+  CHECK(after.source.ends_with("; other kinds: " + before.source));
+  CHECK(after.residuals.small == before.residuals.small);
+}
+
 TEST_CASE("the same tables give the same device, byte for byte") {
   Diagnostics diagnostics;
   const CalibrationRequest request{{}, 100, "records.csv"};

@@ -50,9 +50,16 @@ TEST_CASE("kinds without records enough stay as they were") {
   CHECK(fit.parameters.norm.launch.si() == 7e-6);
   CHECK(fit.parameters.rope.efficiency == approx(0.5).epsilon(0.02));
   CHECK_FALSE(fit.parameters.add);
+  CHECK_FALSE(fit.all_kinds);
 
   records.resize(9);
   CHECK(fit_elementwise(chip(), records, before).report.fitted.empty());
+
+  for (const char* kind : {"norm", "activation", "rope", "embedding"}) add(records, kind, 3e-6, 1e12, 4);
+  for (std::int64_t rows = 1; rows <= 10; ++rows) records.push_back({{"sampling", rows, 32000, "fp32"}, Seconds(1e-5)});
+  CHECK(fit_elementwise(chip(), records, before).all_kinds);  // nothing priced an addition or a quantisation before
+  before.add = {Seconds(7e-6), 0.3};
+  CHECK_FALSE(fit_elementwise(chip(), records, before).all_kinds);
 }
 
 }  // namespace

@@ -54,6 +54,18 @@ TEST_CASE("rows that no form of a GPU is fitted to are told with their number an
   CHECK(holds(of(others), "collectives: 12 rows are left out: no collective is called 'allreduce'"));
   CHECK(holds(of(others), "elementwise: 12 rows are left out: no kernel is called 'rotary'"));
   CHECK(told(others, false, {"gemm"}, {"gemm"}).empty());  // nobody asked for them
+
+  traces::KernelTables few = with_decodes(0, "", "");
+  for (std::int64_t i = 1; i <= 9; ++i) {
+    few.elementwise.push_back({{"sampling", i, 1024, "fp32"}, Seconds(1e-5)});
+    few.elementwise.push_back({{"quantise", i, 1024, "bf16"}, Seconds(1e-5)});
+    few.collective.push_back({{"all_reduce", i, 4, "nccl", 4}, Seconds(1e-5)});
+    few.collective.push_back({{"all_reduce", 8'388'608 + i, 2, "vllm_graph", 2}, Seconds(1e-5)});
+  }
+  CHECK(holds(of(few), "elementwise: 9 rows of 'sampling' are left out: a fit needs 10"));
+  CHECK(holds(of(few), "elementwise: 9 rows are left out: quantised to 'bf16', which is not narrow"));
+  CHECK(holds(of(few), "collectives: 9 rows of 'all_reduce' by 'nccl' over 4 ranks are left out: a fit needs 10"));
+  CHECK(holds(of(few), "collectives: 9 rows are left out: tensors that 'vllm_graph' leaves to another kernel"));
 }
 
 TEST_CASE("families that were asked for by name and have no fit are told") {
