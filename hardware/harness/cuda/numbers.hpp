@@ -35,14 +35,18 @@ inline float to_float(Fp8 x) {
   return (x.bits & 0x80) != 0 ? -magnitude : magnitude;
 }
 
-// A number from 0 to 1, without 0 and 1 themselves, that depends on nothing but its arguments: random data on the host
-// and on the device alike. The mixer is splitmix64's (Steele, Lea, Flood, OOPSLA 2014).
-constexpr float uniform(std::uint64_t seed, std::uint64_t index) {
+// 64 random bits that depend on nothing but their arguments, on the host and on the device alike. The mixer is
+// splitmix64's (Steele, Lea, Flood, OOPSLA 2014).
+constexpr std::uint64_t random_bits(std::uint64_t seed, std::uint64_t index) {
   std::uint64_t x = seed + (index + 1) * 0x9e3779b97f4a7c15U;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  x ^= x >> 31;
-  return (static_cast<float>(x >> 41) + 0.5F) * 0x1p-23F;
+  return x ^ (x >> 31);
+}
+
+// A number from 0 to 1, without 0 and 1 themselves.
+constexpr float uniform(std::uint64_t seed, std::uint64_t index) {
+  return (static_cast<float>(random_bits(seed, index) >> 41) + 0.5F) * 0x1p-23F;
 }
 
 }  // namespace llmscape::hardware::harness::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/harness/power.hpp"
 
+#include "hardware/harness/counter_slope.hpp"
 #include "hardware/harness/cuda/cases/cases.hpp"
 #include "hardware/harness/cuda/device_count.hpp"
 #include "hardware/harness/cuda/nvml.hpp"
@@ -15,33 +16,18 @@ namespace {
 constexpr double kSettling = 0.2;            // of the time that is measured
 constexpr std::chrono::seconds kFalling(4);  // until the clocks of an idle board have fallen
 
-// How the counter of energy moves over a stretch of time.
-class Counted {
- public:
-  explicit Counted(const Nvml& nvml) : nvml_(nvml), before_(*nvml.joules()) {}
-  [[nodiscard]] double mean_w() const {
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
-    return (*nvml_.joules() - before_) / passed.count();
-  }
-
- private:
-  const Nvml& nvml_;
-  double before_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 traces::PowerRow at_rest(const Nvml& nvml, Seconds duration, double limit_w) {
   std::this_thread::sleep_for(kFalling);
-  const Counted counted(nvml);
+  CounterSlope joules([&nvml] { return *nvml.joules(); });
   std::this_thread::sleep_for(std::chrono::duration<double>(duration.si()));
-  return {std::nullopt, counted.mean_w(), limit_w, std::nullopt, nvml.condition().clock_mhz};
+  return {std::nullopt, joules.per_second(), limit_w, std::nullopt, nvml.condition().clock_mhz};
 }
 traces::PowerRow loaded(const Nvml& nvml, const traces::KernelCase& what, CudaCase& load, Seconds duration,
                         double limit_w) {
   load.run_steadily(kSettling * duration);  // until clocks and temperature have settled
-  const Counted counted(nvml);
+  CounterSlope joules([&nvml] { return *nvml.joules(); });
   const double launches_per_second = load.run_steadily(duration);
-  const double power_w = counted.mean_w();
+  const double power_w = joules.per_second();
   return {what, power_w, limit_w, 1 / launches_per_second, nvml.condition().clock_mhz};
 }
 
