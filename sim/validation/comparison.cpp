@@ -80,10 +80,11 @@ Comparison compare(std::string metric, std::string unit, const std::vector<Pair>
   c.count = static_cast<std::int64_t>(pairs.size());
   if (pairs.empty()) return c;
   Distribution predicted, measured;
-  std::vector<double> x, y;
+  std::vector<double> x, y;  // of pairs that have an error
   for (const Pair& pair : pairs) {
     predicted.add(pair.predicted);
     measured.add(pair.measured);
+    if (!relative_error(pair.predicted, pair.measured)) continue;
     x.push_back(pair.predicted);
     y.push_back(pair.measured);
   }

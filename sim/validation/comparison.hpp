@@ -34,7 +34,8 @@ struct Comparison {
   // Pair by pair: absolute relative errors, and the median of the signed ones. Nothing where every pair was measured as
   // 0; such pairs are left out of all five.
   std::optional<double> error_mean, error_median, error_p90, error_p95, bias;
-  // Spearman's rank correlation, ties at their mean rank; nothing where either side has one value only.
+  // Spearman's rank correlation of the pairs that have an error, ties at their mean rank; nothing where either side has
+  // one value only.
   std::optional<double> rank;
   std::vector<Pair> worst;  // the largest absolute relative errors first
 

@@ -39,7 +39,7 @@ Table sets_table(const Report& report) {
 bool stands_among_pairs(const Comparison& c) { return c.count > 1 || (c.count == 1 && c.statistics.empty()); }
 
 Table pairs_table(const Report& report) {
-  Table table({"metric", "pairs", "mean |e|", "median |e|", "p90 |e|", "p95 |e|", "bias", "rank"});
+  Table table({"metric", "pairs", "mean |e|", "median |e|", "p90 |e|", "p95 |e|", "bias", "Spearman"});
   for (const Comparison& c : report.comparisons) {
     if (!stands_among_pairs(c)) continue;
     table.row({c.metric, fmt::format("{}", c.count), share_text(c.error_mean), share_text(c.error_median),
@@ -50,7 +50,7 @@ Table pairs_table(const Report& report) {
 }
 
 Table groups_table(const Report& report) {
-  Table table({"of", "metric", "pairs", "median |e|", "p90 |e|", "bias", "rank"});
+  Table table({"of", "metric", "pairs", "median |e|", "p90 |e|", "bias", "Spearman"});
   for (const GroupErrors& group : report.groups)
     for (const Comparison& c : group.comparisons)
       table.row({group.name, c.metric, fmt::format("{}", c.count), share_text(c.error_median), share_text(c.error_p90),
@@ -128,7 +128,7 @@ Json json_of(const Comparison& c) {
   put(json, "error_p90", c.error_p90);
   put(json, "error_p95", c.error_p95);
   put(json, "bias", c.bias);
-  put(json, "rank", c.rank);
+  put(json, "spearman", c.rank);
   json["worst"] = Json::array();
   for (const Pair& pair : c.worst)
     json["worst"].push_back({{"name", pair.name}, {"predicted", pair.predicted}, {"measured", pair.measured}});

@@ -47,6 +47,8 @@ TEST_CASE("what was measured as 0 has no relative error, but counts among the se
   CHECK(*c.error("mean") == approx(0.25));  // 1.5 against 2
   CHECK(c.worst.size() == 1);
   CHECK(c.count == 1);  // of pairs with an error
+  // Ranks (1, 2, 3) and (1, 3, 2) of the pairs with an error: covariance 1, variances 2. With the fourth, 0.8.
+  CHECK(*compare("queueing", "s", {{"a", 1, 0}, {"b", 2, 4}, {"c", 3, 6}, {"d", 4, 5}}).rank == approx(0.5));
 }
 
 TEST_CASE("nothing compared has no error at all") {
