@@ -56,7 +56,7 @@ std::vector<std::string> weights_too_large(const Device& device, const models::M
   const Bytes weights = models::memory_need(model, plan, 1, 1).weights;
   if (weights <= device.memory()) return {};
   return {
-      fmt::format("{:.1f} GB of weights on each {} exceed its {:.1f} GB of memory: serving.tensor_parallel shares "
+      fmt::format("{:.4g} GB of weights on each {} exceed its {:.4g} GB of memory: serving.tensor_parallel shares "
                   "them, model.weights narrows them",
                   weights.si() / 1e9, device.name, device.memory().si() / 1e9)};
 }

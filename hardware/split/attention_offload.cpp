@@ -107,8 +107,16 @@ std::vector<std::string> AttentionOffload::problems(const models::ModelSpec& mod
   if (auto refused = layers_refused(*this, model); !refused.empty()) return refused;
   std::vector<std::string> found =
       problems_of("attention (" + attention->name + ")", *attention, attention_of(model, *attention));
-  for (std::string& problem : problems_of("weights (" + weights->name + ")", *weights, models::without_context(model)))
-    found.push_back(std::move(problem));
+  const std::string role = "weights (" + weights->name + ")";
+  const models::ModelSpec gemms = models::without_context(model);
+  for (std::string& problem : problems_of(role, *weights, gemms)) found.push_back(std::move(problem));
+  if (!found.empty() || weights->kv_tokens(gemms, plan_of(*weights)) > 0) return found;  // it says itself what fits
+  const Bytes held = models::memory_need(gemms, plan_of(*weights), 1, 1).weights;
+  if (held > weights->memory() * memory_utilization)
+    found.push_back(
+        fmt::format("{}: {:.4g} GB of weights on each exceed {:g} (memory_utilization) of its {:.4g} GB of "
+                    "memory",
+                    role, held.si() / 1e9, memory_utilization, weights->memory().si() / 1e9));
   return found;
 }
 
@@ -159,7 +167,8 @@ const Fields<AttentionOffload>& attention_offload_fields() {
         .preset_from("hardware")
         .required();
     f.add_group("link", &A::link, split_link_fields(), "between the two, crossed twice in a layer").required();
-    f.add("memory_utilization", &A::memory_utilization, "share of the attention's memory that KV may take")
+    f.add("memory_utilization", &A::memory_utilization,
+          "share of a part's memory for weights and KV; the rest is for activations")
         .above(0)
         .at_most(1);
     return f;

@@ -112,6 +112,20 @@ TEST_CASE("each part says what it cannot do") {
   CHECK(offload(shared(socket), shared(socket)).problems(llama_1b(), {.pipeline = 2}).size() == 1);
 }
 
+TEST_CASE("weights take their share of a part's memory as well, the rest is for activations") {
+  // 2.47 GB of weights: 0.9 of 2.75 GB are 2.475, of 2.74 GB 2.466.
+  const auto with = [](double bytes) {
+    auto small = catalogued<Roofline>("tpu-v5e");
+    small.memory_capacity.value = Bytes(bytes);
+    return offload(shared(bare_socket()), shared(small)).problems(llama_1b(), {});
+  };
+  CHECK(with(2.75e9).empty());
+  const auto problems = with(2.74e9);
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0] ==
+        "weights (tpu-v5e): 2.472 GB of weights on each exceed 0.9 (memory_utilization) of its 2.74 GB of memory");
+}
+
 TEST_CASE("a chip of SRAM alone holds the weights, the KV cache lies elsewhere") {
   auto lpu = catalogued<DataflowDevice>("groq-lpu");
   lpu.count = 16;
