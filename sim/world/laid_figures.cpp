@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -78,41 +79,65 @@ Node& node_at(Node& device, const LaidFigure& at) {
 // Sizes may count only by what fits: "520 MB".
 bool is_size(std::string_view value) { return value.ends_with('B') && value.find('/') == value.npos; }
 
-// The device with that figure changed, and what was fitted on it.
-YamlNode with_changed(const YamlNode& written, const LaidFigure& at, double factor) {
-  YamlNode device = written;
-  YamlNode* node = &node_at(device, at);
+// A figure's number, and the unit behind it.
+struct Figure {
   double number = 0;
-  const char* last = node->text.data() + node->text.size();
-  const auto [end, error] = std::from_chars(node->text.data(), last, number);
-  if (error == std::errc()) node->text = fmt::format("{}{}", number * factor, std::string(end, last));
-  hardware::scale_fits(device, written);
-  return device;
+  std::string_view unit;
+};
+Figure figure_of(const YamlNode& node) {
+  Figure figure;
+  const char* last = node.text.data() + node.text.size();
+  const auto [end, error] = std::from_chars(node.text.data(), last, figure.number);
+  if (error == std::errc()) figure.unit = {end, static_cast<std::size_t>(last - end)};
+  return figure;
 }
 
-// The devices that it is asked for instead of the one laid out: with twice the figure and with half of it, a size with
-// a thousand times as much or as little as well; a limit raised, or taken away where it cannot be raised. Without those
-// that are refused.
-std::vector<std::shared_ptr<const hardware::Device>> without(const YamlNode& written, const LaidFigure& at) {
-  std::vector<std::shared_ptr<const hardware::Device>> devices;
-  const auto add = [&devices](const YamlNode& node) {
+// The devices that a figure is asked for instead of the one laid out.
+class OtherDevices {
+ public:
+  OtherDevices(const YamlNode& written, const LaidFigure& at) : written_(written), at_(at) {}
+
+  std::vector<std::shared_ptr<const hardware::Device>> all() {
+    if (at_.path == "power_limit") {
+      YamlNode free = written_;
+      free.entries.erase_if([](const YamlNode::Entry& entry) { return entry.key == "power_limit"; });
+      read(free);
+      return std::move(devices_);
+    }
+    const YamlNode& node = node_at(written_, at_);
+    const Figure figure = figure_of(node);
+    const bool whole = figure.unit.empty() && figure.number == std::floor(figure.number);
+    const bool doubled = with(2 * figure.number);
+    if (!doubled && figure.unit.empty() && figure.number < 1) with(1);
+    if (at_.is_limit()) return std::move(devices_);
+    if (!with(0.5 * figure.number) && whole) with(std::floor(0.5 * figure.number));
+    if (whole && figure.number > 3) with(1);
+    if (is_size(node.text))
+      for (const double factor : {1024., 1 / 1024.}) with(factor * figure.number);
+    return std::move(devices_);
+  }
+
+ private:
+  // With that number in place of the figure's, and what was fitted on it. False if it is refused.
+  bool with(double number) {
+    YamlNode device = written_;
+    YamlNode& node = node_at(device, at_);
+    node.text = fmt::format("{}{}", number, std::string(figure_of(node).unit));
+    hardware::scale_fits(device, written_);
+    return read(device);
+  }
+  bool read(const YamlNode& node) {
     Diagnostics refused;
     auto device = hardware::devices().read(node, refused);
-    if (device && !refused.has_errors()) devices.push_back(std::move(device));
-  };
-  if (at.path == "power_limit") {
-    YamlNode free = written;
-    free.entries.erase_if([](const YamlNode::Entry& entry) { return entry.key == "power_limit"; });
-    add(free);
-    return devices;
+    if (!device || refused.has_errors()) return false;
+    devices_.push_back(std::move(device));
+    return true;
   }
-  add(with_changed(written, at, 2));
-  if (at.is_limit()) return devices;
-  add(with_changed(written, at, 0.5));
-  if (is_size(node_at(written, at).text))
-    for (const double factor : {1024., 1 / 1024.}) add(with_changed(written, at, factor));
-  return devices;
-}
+
+  const YamlNode& written_;
+  const LaidFigure& at_;
+  std::vector<std::shared_ptr<const hardware::Device>> devices_;
+};
 
 }  // namespace
 
@@ -125,7 +150,7 @@ std::vector<LaidFigure> laid_over(const YamlNode& device) {
   finder.visit(device);
   // Every run takes it, and nearly every scenario sets it.
   std::erase_if(finder.all, [](const LaidFigure& figure) { return figure.path == "count"; });
-  for (LaidFigure& figure : finder.all) figure.otherwise = without(device, figure);
+  for (LaidFigure& figure : finder.all) figure.otherwise = OtherDevices(device, figure).all();
   return std::move(finder.all);
 }
 

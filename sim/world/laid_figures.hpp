@@ -14,8 +14,9 @@ namespace llmscape::world {
 struct LaidFigure {
   std::string path;                // below the device: "links.bandwidth"
   std::vector<std::size_t> steps;  // entry or item of each level
-  // The device otherwise: with twice the figure and with half of it, a size with a thousand times as much or as little
-  // as well; a limit raised, or taken away where it cannot be raised. Without those that are refused.
+  // The device otherwise: with twice the figure and with half of it (a whole number rounded), or 1 for a share that may
+  // not be doubled; a whole number with 1, a size with a thousand times as much or as little as well; a limit raised,
+  // or taken away where it cannot be raised. Without those that are refused.
   std::vector<std::shared_ptr<const hardware::Device>> otherwise;
   // It counts where a step reaches it, so that it is asked what would be without.
   [[nodiscard]] bool is_limit() const { return path == "tdp" || path == "power_limit"; }

@@ -7,7 +7,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/catalog.hpp"
+#include "hardware/cim/chip.hpp"
 #include "sim/explore/parameters.hpp"
+#include "sim/world/laid_figures.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
@@ -141,6 +144,32 @@ TEST_CASE(
   CHECK(halved > 100);
   CHECK(another > 40);
   CHECK(named > 60);
+}
+
+TEST_CASE("counts and shares are asked for with values that they may have") {
+  Diagnostics diagnostics;
+  auto device = *catalog_entry("hardware/catalog", "device", "edgecim", {}, diagnostics);
+  const auto otherwise = [&device](const char* key, const char* text) {
+    YamlNode laid = device;
+    YamlNode& value = *laid.find(key)->find("value");
+    value.text = text;
+    value.origin = "--set";
+    const auto figures = world::laid_over(laid);
+    REQUIRE(figures.size() == 1);
+    return figures[0].otherwise;
+  };
+  const auto tiles = [&](const char* text) {
+    std::vector<std::int64_t> all;
+    for (const auto& other : otherwise("tiles_per_cluster", text))
+      all.push_back(*dynamic_cast<const hardware::CimDevice&>(*other).tiles_per_cluster);
+    return all;
+  };
+  CHECK(tiles("457") == std::vector<std::int64_t>{914, 228, 1});
+  CHECK(tiles("2") == std::vector<std::int64_t>{4, 1});
+  const auto shares = otherwise("pinned_share", "0.53");
+  REQUIRE(shares.size() == 2);
+  CHECK(*dynamic_cast<const hardware::CimDevice&>(*shares[0]).pinned_share == 1);
+  CHECK(*dynamic_cast<const hardware::CimDevice&>(*shares[1]).pinned_share == approx(0.265));
 }
 
 TEST_CASE("does a cap count? where a step draws that much") {
