@@ -83,11 +83,12 @@ struct SectionSum {
         value = more[i].over == serving::KvFigure::Over::most ? std::max(value, more[i].value) : value + more[i].value;
       }
   }
-  [[nodiscard]] double value(const serving::KvFigure& figure, Seconds end) const {
+  // Nothing of a share of nothing.
+  [[nodiscard]] std::optional<double> value(const serving::KvFigure& figure, Seconds end) const {
     using Over = serving::KvFigure::Over;
     if (figure.over == Over::of_time) return end > Seconds() ? figure.value / (stores * end.si()) : figure.value;
-    if (figure.over == Over::of_preemptions) return preemptions > 0 ? figure.value / preemptions : 0;
-    return figure.value;
+    if (figure.over != Over::of_preemptions) return figure.value;
+    return preemptions > 0 ? std::optional(figure.value / preemptions) : std::nullopt;
   }
 };
 
@@ -119,7 +120,8 @@ std::vector<StoreResult> kv_stores(const Parts& parts, Seconds end) {
   for (const auto& [section, sum] : sums) {
     StoreResult& result = results.emplace_back(StoreResult{std::string(section), {}});
     for (const serving::KvFigure& figure : sum.figures)
-      result.figures.push_back({std::string(figure.name), sum.value(figure, end), figure.whole});
+      if (const auto value = sum.value(figure, end))
+        result.figures.push_back({std::string(figure.name), *value, figure.whole});
   }
   return results;
 }

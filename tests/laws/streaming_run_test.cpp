@@ -47,6 +47,9 @@ TEST_CASE(
   CHECK(result.kv_store("kv_swap").at("swaps") < static_cast<double>(result.kv.preemptions));
   CHECK(result.kv_store("kv_swap").at("share") ==
         approx(result.kv_store("kv_swap").at("swaps") / static_cast<double>(result.kv.preemptions)));
+  const auto roomy = run_on_event_queue(*scenario_of(kPressed, {"serving.kv_blocks=100000"}));
+  CHECK(roomy.kv.preemptions == 0);
+  CHECK_THROWS_AS(static_cast<void>(roomy.kv_store("kv_swap").at("share")), std::out_of_range);  // of nothing
   const std::string simgrid = json_on_simgrid(*scenario);
   CHECK(simgrid.size() > 1000);
   CHECK(simgrid == result::to_json(result));
