@@ -18,8 +18,8 @@ struct CorrectedStep {
 constexpr double step_weight(std::int64_t count) { return static_cast<double>(count) / static_cast<double>(count + 1); }
 
 // How wrong prices of steps are near steps that were measured. Within `reach` doublings of a measured step the mean of
-// the logarithms of measured / priced counts, weighted by exp(-d^2 / 2 smoothing^2) at distance d; beyond twice
-// `reach` nothing does; in between, the logarithm fades in a straight line.
+// the logarithms of measured / priced counts, weighted by step_weight() and exp(-d^2 / 2 smoothing^2) at distance d;
+// beyond twice `reach` nothing does; in between, the logarithm fades in a straight line.
 class StepCorrection {
  public:
   // At least one step; both widths in doublings, above 0.

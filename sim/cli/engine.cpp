@@ -226,10 +226,14 @@ void print_summary(const traces::EngineRecord& record) {
   table.row({"clock", fmt::format("{:.4g} s of {}", end, record.clock)});
   table.row({"device", fmt::format("{} a step, host {}", milliseconds(device / static_cast<double>(steps)),
                                    milliseconds(host / static_cast<double>(steps)))});
-  table.row({"ttft", fmt::format("mean {}, p50 {}, p90 {}", milliseconds(ttft.mean()), milliseconds(ttft.quantile(0.5)),
-                                 milliseconds(ttft.quantile(0.9)))});
-  table.row({"tpot", fmt::format("mean {}, p50 {}, p90 {}", milliseconds(tpot.mean()), milliseconds(tpot.quantile(0.5)),
-                                 milliseconds(tpot.quantile(0.9)))});
+  const auto row = [&table](const char* name, const Distribution& times) {
+    table.row({name, times.count() == 0
+                         ? "-"  // no answer has a second token
+                         : fmt::format("mean {}, p50 {}, p90 {}", milliseconds(times.mean()),
+                                       milliseconds(times.quantile(0.5)), milliseconds(times.quantile(0.9)))});
+  };
+  row("ttft", ttft);
+  row("tpot", tpot);
   table.row({"answers", fmt::format("{:.4g} tokens/s", static_cast<double>(answered) / end)});
   if (record.energy_j) {
     table.row({"energy", fmt::format("{:.4g} W in the mean, {:.4g} J a token", *record.energy_j / end,
