@@ -19,6 +19,7 @@ from llmscape._result import Result
 from llmscape._run import Description, file_of
 
 _LOOK = 0.1  # s between looks at the folder
+_SIGNS = ",[]{}#:\"'\n\r"  # what a text in a list of YAML may mean otherwise
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,14 @@ def sweep(
     output: folder that keeps the results; points that it holds are not run again. A temporary one without it.
     progress: is called with the number of points that have ended.
 
+    Text among `axes` is text, whatever signs it holds; mappings and lists are written as those.
+
     Raises Refused before anything runs; Error at the end where points failed (its text names their logs). Who stops
     iterating stops the sweep; what has run is kept in `output`.
     """
     words = ["--quiet", "--error-format", "json", *set_options(overrides)]
     for path, values in (axes or {}).items():
-        words += ["--axis", f"{path}=[{', '.join(typed(value) for value in values)}]"]
+        words += ["--axis", f"{path}=[{', '.join(typed(value, _SIGNS) for value in values)}]"]
     if repeat is not None:
         words += ["--repeat", str(repeat)]
     if jobs is not None:

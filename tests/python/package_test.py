@@ -78,6 +78,19 @@ class Package(unittest.TestCase):
         again = {point.id: point.result for point in llmscape.sweep(SCENARIO, axes=axes, output="out")}
         self.assertEqual(again, {point.id: point.result for point in points})
 
+    def test_a_text_of_an_axis_is_one_value_whatever_signs_it_holds(self):
+        trace = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:00:00,10,1\n2023-11-16 18:00:01,20,2\n"
+        names = ["plain.csv", "a, b.csv", "c #d.csv", "e: [f] 'g' \"h\".csv"]
+        for name in names:
+            pathlib.Path(name).write_text(trace)
+        replayed = {**SCENARIO, "workload": {"replay": {"trace": "plain.csv"}}}
+        points = list(llmscape.sweep(replayed, axes={"workload.replay.trace": names}))
+        self.assertEqual(len(points), 4)
+        self.assertEqual([point.result.requests.completed for point in points], [2] * 4)
+        self.assertEqual(llmscape.run(replayed, {"workload.replay.trace": "c #d.csv"}).requests.completed, 2)
+        mappings = [{"policy": "vllm_v1"}, {"policy": "sglang"}]  # these stay what they are
+        self.assertEqual(len(list(llmscape.sweep(SCENARIO, axes={"serving.batcher": mappings}))), 2)
+
     def test_who_stops_iterating_stops_the_sweep(self):
         points = llmscape.sweep(SCENARIO, axes={"workload.requests": [*range(1, 200)]}, jobs=1, output="out")
         next(points)
