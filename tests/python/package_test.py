@@ -91,6 +91,18 @@ class Package(unittest.TestCase):
         mappings = [{"policy": "vllm_v1"}, {"policy": "sglang"}]  # these stay what they are
         self.assertEqual(len(list(llmscape.sweep(SCENARIO, axes={"serving.batcher": mappings}))), 2)
 
+    def test_why_points_failed_is_told_when_their_folder_is_gone(self):
+        pathlib.Path("good.csv").write_text("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:00:00,10,1\n")
+        replayed = {**SCENARIO, "workload": {"replay": {"trace": "good.csv"}}}
+        axes = {"workload.replay.trace": ["good.csv", "gone.csv", "lost.csv"]}
+        for output in (None, "out"):
+            with self.assertRaises(llmscape.Error) as raised:
+                list(llmscape.sweep(replayed, axes=axes, output=output))
+            self.assertEqual(raised.exception.code, 3)
+            self.assertIn("2 points failed", str(raised.exception))
+            for name in ("gone.csv", "lost.csv"):
+                self.assertRegex(str(raised.exception), f"{name}': cannot open")
+
     def test_who_stops_iterating_stops_the_sweep(self):
         points = llmscape.sweep(SCENARIO, axes={"workload.requests": [*range(1, 200)]}, jobs=1, output="out")
         next(points)
