@@ -125,6 +125,12 @@ class Package(unittest.TestCase):
                 {"arrival_s": 1.5, "prompt_tokens": 20, "output_tokens": 2},
             ],
         )
+        pathlib.Path("u.jsonl").write_text(
+            '{"schema": "trace/1"}\n{"arrival_s": 0, "session": "a\u2028b\u0085c", "prompt_tokens": 7, "output_tokens": 1}\n',
+            encoding="utf-8",
+        )
+        (record,) = llmscape.trace.read("u.jsonl")
+        self.assertEqual((record["session"], record["prompt_tokens"]), ("a\u2028b\u0085c", 7))
         pathlib.Path("broken.csv").write_text("TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,10,1\n")
         with self.assertRaises(llmscape.Refused) as raised:
             list(llmscape.trace.read("broken.csv"))
