@@ -142,6 +142,9 @@ class Package(unittest.TestCase):
         self.assertIn("bandwidth", llmscape.catalog.show("hardware/h100-sxm"))
         with self.assertRaises(llmscape.Refused):
             llmscape.catalog.show("hardware/h100-sxn")
+        with self.assertRaises(llmscape.Refused) as raised:
+            llmscape.catalog.list("foo")
+        self.assertEqual(len(raised.exception.mistakes), 1)
 
     def test_everything_public_says_what_it_is(self):
         for name in llmscape.__all__:
