@@ -24,20 +24,6 @@ bool is_number(const std::string& text) {
   return std::holds_alternative<double>(parse_quantity(text, Dimension::number));
 }
 
-// Above 0 and at most 1, as quantities are written: "0.85" of ".85", which Python reads too.
-std::optional<std::string> share_in(std::string text) {
-  if (text.starts_with('.')) text.insert(0, 1, '0');
-  const auto read = parse_quantity(text, Dimension::number);
-  const double* share = std::get_if<double>(&read);
-  return share && *share > 0 && *share <= 1 ? std::optional(std::move(text)) : std::nullopt;
-}
-
-// Up to a million: what is multiplied below stays far from the largest integer.
-bool is_count(const std::string& text) {
-  return !text.empty() && text.size() <= 7 && text.find_first_not_of("0123456789") == std::string::npos &&
-         std::stoll(text) >= 1 && std::stoll(text) <= 1'000'000;
-}
-
 class Reader {
  public:
   Reader(std::vector<Word> words, const VllmBatchDefaults& otherwise, Diagnostics& diagnostics)
@@ -123,7 +109,7 @@ class Reader {
     }
     const VllmFlag* flag = vllm_flag(name);
     if (!flag) return unknown(word, name);
-    if (is_switch(flag->meaning)) {
+    if (flag->is_switch()) {
       if (const auto on = switched(*flag, word)) take_switch(*flag, *on);
     } else if (flag->meaning == Meaning::lora_modules) {
       std::int64_t modules = 0;
@@ -133,11 +119,6 @@ class Reader {
       take_value(*flag, *value);
       if (flag->meaning == Meaning::value_without_effect) skip_values();
     }
-  }
-
-  static bool is_switch(Meaning meaning) {
-    return meaning == Meaning::yes || meaning == Meaning::no || meaning == Meaning::expert_parallel ||
-           meaning == Meaning::lora || meaning == Meaning::without_effect;
   }
 
   // Whether the flag is on: vLLM before 0.9 took True or False behind some of them. Nothing after reporting.
@@ -185,9 +166,9 @@ class Reader {
     switch (flag.meaning) {
       case Meaning::model: return set_model(value);
       case Meaning::count:
-        return is_count(value.text) ? put(flag.key, value.text) : refuse("a whole number from 1 to 1,000,000");
+        return is_vllm_count(value.text) ? put(flag.key, value.text) : refuse("a whole number from 1 to 1,000,000");
       case Meaning::share: {
-        const auto share = share_in(value.text);
+        const auto share = vllm_share(value.text);
         return share ? put(flag.key, *share) : refuse("above 0 and at most 1");
       }
       case Meaning::tokens: {
@@ -199,7 +180,7 @@ class Reader {
       case Meaning::kv_offloading: said_.kv_offloading = VllmText{value.text, value.where}; return;
       case Meaning::max_loras:
       case Meaning::max_lora_rank:
-        if (!is_count(value.text)) return refuse("a whole number from 1 to 1,000,000");
+        if (!is_vllm_count(value.text)) return refuse("a whole number from 1 to 1,000,000");
         (flag.meaning == Meaning::max_loras ? said_.max_loras : said_.max_lora_rank) = std::stoll(value.text);
         return;
       case Meaning::only_one:
@@ -333,7 +314,13 @@ std::string release_in(const std::string& version) {
 
 std::optional<VllmCommand> read_vllm_command(const std::string& command, const VllmBatchDefaults& otherwise,
                                              Diagnostics& diagnostics) {
-  return Reader(words_of_command("vllm command", command), otherwise, diagnostics).read();
+  auto words = words_of_command("vllm command", command, diagnostics);
+  return words ? read_vllm_command(std::move(*words), otherwise, diagnostics) : std::nullopt;
+}
+
+std::optional<VllmCommand> read_vllm_command(std::vector<CommandWord> words, const VllmBatchDefaults& otherwise,
+                                             Diagnostics& diagnostics) {
+  return Reader(std::move(words), otherwise, diagnostics).read();
 }
 
 }  // namespace llmscape::cli

@@ -6,6 +6,7 @@
 
 #include "base/diagnostics.hpp"
 #include "base/yaml_reader.hpp"
+#include "sim/cli/command_words.hpp"
 #include "sim/cli/vllm_batch.hpp"
 #include "sim/cli/vllm_sections.hpp"
 
@@ -32,4 +33,7 @@ std::string release_in(const std::string& version);
 std::optional<VllmCommand> read_vllm_command(const std::string& command, const VllmBatchDefaults& otherwise,
                                              Diagnostics& diagnostics);
 
+// The same of its words, whoever divided them.
+std::optional<VllmCommand> read_vllm_command(std::vector<CommandWord> words, const VllmBatchDefaults& otherwise,
+                                             Diagnostics& diagnostics);
 }  // namespace llmscape::cli

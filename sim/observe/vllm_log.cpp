@@ -38,8 +38,10 @@ void read_settings(std::string_view line, Observed& observed) {
   if (const auto rest = behind("vLLM API server version "); !rest.empty()) observed.settings["version"] = word(rest);
   if (const auto rest = behind("LLM engine (v"); !rest.empty()) {
     observed.settings["version"] = word(rest);
-    if (const auto model = line.find("model='"); model != line.npos)
-      observed.settings["model"] = word(line.substr(model + 7));
+    if (const auto model = line.find("model='"); model != line.npos) {
+      const std::string_view name = line.substr(model + 7);  // a path may have blanks
+      observed.settings["model"] = name.substr(0, name.find('\''));
+    }
   }
   if (const auto rest = behind("non-default args: "); !rest.empty()) {
     for (auto& [name, value] : python_arguments(rest)) observed.arguments[name] = value;

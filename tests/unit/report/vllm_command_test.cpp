@@ -160,6 +160,22 @@ TEST_CASE("quotes, broken lines and environment variables are read as a shell re
   CHECK(diagnostics.sorted().empty());
 }
 
+TEST_CASE("a quote that never closes is pointed at, and one behind a backslash is a letter") {
+  Diagnostics diagnostics;
+  CHECK_FALSE(read_vllm_command("vllm serve m --download-dir /data/it's -tp 2", {}, diagnostics));
+  REQUIRE(diagnostics.errors() == 1);
+  CHECK(diagnostics.sorted()[0].where.column == 37);
+  CHECK(diagnostics.sorted()[0].message == "the quote ' is never closed");
+  Diagnostics fine;
+  const auto command =
+      read_vllm_command(R"(vllm serve m --download-dir /data/it\'s --speculative-config "{\"method\": \"ngram\", )"
+                        R"(\"num_speculative_tokens\": 3}" -tp 2)",
+                        {}, fine);
+  REQUIRE_MESSAGE(command, fine.text(false));
+  CHECK(value(*command, "tensor_parallel") == "2");
+  CHECK(command->serving.find("speculation")->find("tokens")->text == "3");
+}
+
 TEST_CASE("a flag that is set to False is off, as vLLM before 0.9 took it") {
   const auto said = [](const std::string& flags, const char* key) {
     Diagnostics diagnostics;
