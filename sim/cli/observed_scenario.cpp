@@ -15,6 +15,7 @@
 #include "sim/cli/sglang_arguments.hpp"
 #include "sim/cli/vllm_command.hpp"
 #include "sim/cli/vllm_flags.hpp"
+#include "sim/observe/log_line.hpp"
 #include "sim/scenario/scenario_paths.hpp"
 
 namespace llmscape::cli {
@@ -78,7 +79,9 @@ std::vector<CommandWord> vllm_words(const observe::Observed& observed, std::vect
     }
     words.push_back({(switched && value == "False" ? "--no-" : "--") + flag, where});
     if (switched) continue;
-    words.push_back({value.starts_with('{') ? json_text(value) : value, where});
+    if (known->meaning == VllmFlag::Meaning::lora_modules && value.starts_with('['))
+      for (const std::string& module : observe::python_items(value)) words.push_back({module, where});
+    else words.push_back({value.starts_with('{') ? json_text(value) : value, where});
   }
   return words;
 }

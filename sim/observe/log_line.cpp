@@ -173,3 +173,9 @@ std::map<std::string, std::string> python_arguments(std::string_view text) {
 }
 
 }  // namespace llmscape::observe
+std::vector<std::string> python_items(std::string_view text) {
+  std::vector<std::string> items;
+  for (const std::string_view part : parts_of(text)) items.push_back(unquoted(part));
+  return items;
+}
+

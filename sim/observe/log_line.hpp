@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "traces/row.hpp"
 
@@ -36,3 +37,5 @@ class Moments {
 std::map<std::string, std::string> python_arguments(std::string_view text);
 
 }  // namespace llmscape::observe
+// The items of a list as Python prints it: "['a', Path(b='c, d')]" has two.
+std::vector<std::string> python_items(std::string_view text);

@@ -31,6 +31,10 @@ TEST_CASE("what Python prints of texts with quotes, and of lists, is divided whe
   CHECK(all.at("both") == R"(it's "x", 7)");
   CHECK(all.at("blank") == " a b");
   CHECK(all.at("end") == "2");
+  using Items = std::vector<std::string>;
+  CHECK(python_items("[Path(name='a, b', base=None), Path(name='c]'), \"d\"]") ==
+        Items{"Path(name='a, b', base=None)", "Path(name='c]')", "d"});
+  CHECK(python_items("[]").empty());
 }
 
 TEST_CASE("the path of a model may have blanks in every line that names it") {
