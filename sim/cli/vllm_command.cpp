@@ -32,12 +32,17 @@ class Reader {
   std::optional<VllmCommand> read() {
     if (!skip_program()) return std::nullopt;
     while (next_ < words_.size()) read_argument(words_[next_++]);
+    const bool doubtful = command_.model.empty() && !model_or_value_.empty();
+    if (doubtful) command_.model = likeliest_model();
     if (command_.model.empty()) diagnostics_.error(words_.back().where, "the command names no model");
     if (diagnostics_.has_errors()) return std::nullopt;
     complete();
     command_.sections = read_vllm_sections(said_, size("tensor_parallel"), command_.serving, diagnostics_);
     if (diagnostics_.has_errors()) return std::nullopt;
     size_steps();
+    if (doubtful)
+      command_.sections.assumed.push_back(
+          fmt::format("{}, which stands behind a flag that is not known, is the model", in_quotes(command_.model)));
     return std::move(command_);
   }
 
@@ -108,9 +113,11 @@ class Reader {
       return;
     }
     const VllmFlag* flag = vllm_flag(name);
-    if (!flag) return unknown(word, name);
+    const bool turned = !flag && name.starts_with("--no-");  // every switch has its opposite
+    if (turned) flag = vllm_flag("--" + name.substr(5));
+    if (!flag || (turned && !flag->is_switch())) return unknown(word, name);
     if (flag->is_switch()) {
-      if (const auto on = switched(*flag, word)) take_switch(*flag, *on);
+      if (const auto on = switched(*flag, word)) take_switch(*flag, *on != turned);
     } else if (flag->meaning == Meaning::lora_modules) {
       std::int64_t modules = 0;
       for (; next_ < words_.size() && !words_[next_].text.starts_with('-'); ++next_) ++modules;
@@ -228,11 +235,19 @@ class Reader {
     else diagnostics_.error(word.where, fmt::format("a second model, {}", in_quotes(word.text)));
   }
 
+  // Of the words behind unknown flags: ORGANISATION/NAME or a path, else the first.
+  [[nodiscard]] std::string likeliest_model() const {
+    const auto named =
+        std::ranges::find_if(model_or_value_, [](const std::string& text) { return text.find('/') != text.npos; });
+    return named == model_or_value_.end() ? model_or_value_.front() : *named;
+  }
+
   void unknown(const Word& word, const std::string& name) {
     diagnostics_.warning(word.where, fmt::format("{} is not modelled and was left out", in_quotes(name)),
                          did_you_mean(name, vllm_flag_names()));
     const bool has_value = next_ < words_.size() && !words_[next_].text.starts_with('-');
     if (word.text.find('=') != std::string::npos || !has_value) return;
+    if (command_.model.empty()) model_or_value_.push_back(words_[next_].text);
     ++next_;
     skip_values();
   }
@@ -297,6 +312,7 @@ class Reader {
   VllmBatchDefaults otherwise_;
   Diagnostics& diagnostics_;
   std::size_t next_ = 0;
+  std::vector<std::string> model_or_value_;  // behind unknown flags, while no model was named
   VllmCommand command_;
   YamlNode batcher_, engine_;
   VllmSections said_;

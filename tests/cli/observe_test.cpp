@@ -143,12 +143,12 @@ TEST_CASE("observe: quotes and blanks in a log's arguments take no other argumen
     for (const char* part : {"count: 2", "max_num_seqs: 64", "kv: fp8", "tensor_parallel: 2"})
       CHECK_MESSAGE(holds(scenario, part), scenario);
   }
-  // Three adapters, of which two are resident.
+  // Three adapters, of which two are resident; that graphs are captured is what a server does anyway.
   const std::string module = "LoRAModulePath(name='a, b', path='/x', base_model_name=None)";
   const std::string lora = scenario_of(
-      "'model': 'meta-llama/Llama-3.1-8B-Instruct', 'enable_lora': True, 'lora_modules': [" +
+      "'model': 'meta-llama/Llama-3.1-8B-Instruct', 'enable_lora': True, 'enforce_eager': False, 'lora_modules': [" +
       module + ", " + module + ", " + module + "], 'max_loras': 2");
-  for (const char* part : {"adapters: 3", "resident: 2"}) CHECK_MESSAGE(holds(lora, part), lora);
+  for (const char* part : {"adapters: 3", "resident: 2", "cuda_graphs: true"}) CHECK_MESSAGE(holds(lora, part), lora);
   const Ran wrong =
       run_program({"observe",
                    scratch.file("wrong.log",
