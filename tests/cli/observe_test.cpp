@@ -160,6 +160,19 @@ TEST_CASE("observe: quotes and blanks in a log's arguments take no other argumen
   CHECK_MESSAGE(holds(wrong.err, "the log's max_num_seqs: error: '--max-num-seqs' must be a whole number"), wrong.err);
 }
 
+TEST_CASE("observe: devices that are not there have no power") {
+  const Scratch scratch;
+  const std::string power = scratch.file("p.csv",
+                                         "timestamp, index, power.draw [W]\n2026/05/12 09:01:00.000, 0, 650 W\n"
+                                         "2026/05/12 09:01:00.000, 1, 150 W\n");
+  const Ran ran = run_program({"observe", power, "--gpus", "0,7"});
+  CHECK(ran.code == 2);
+  CHECK_MESSAGE(holds(ran.err, "--gpus: error: no power and no clock of a device '7' was read; there are 0, 1"),
+                ran.err);
+  CHECK(ran.out == "");
+  CHECK(holds(run_program({"observe", power, "--gpus", "1"}).out, "150"));
+}
+
 TEST_CASE("observe: constants of the host from one half, scored on the other") {
   const Scratch scratch;
   const Ran ran = run_program({"observe", kFixtures + "vllm.log", kFixtures + "vllm_bench.json", "--device", "h100-sxm",
