@@ -13,6 +13,8 @@
 namespace llmscape::observe {
 namespace {
 
+constexpr int kLeapYear = 1972;  // of times that tell no year: 29 February may be a day of it
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Digits of a pattern are '0', anything else stands as it is.
@@ -33,9 +35,7 @@ int whole(std::string_view text, std::size_t at, std::size_t digits) {
 std::optional<double> seconds_of(int year, int month, int day, std::string_view clock) {
   using namespace std::chrono;
   const year_month_day calendar = std::chrono::year(year) / month / day;
-  // 29 February is a day where the year is not told.
-  const bool leap = month == 2 && day == 29;
-  if (!calendar.ok() && !leap) return std::nullopt;
+  if (!calendar.ok()) return std::nullopt;
   if (whole(clock, 0, 2) > 23 || whole(clock, 3, 2) > 59 || whole(clock, 6, 2) > 60) return std::nullopt;
   const sys_days date = calendar;
   double seconds = static_cast<double>(duration_cast<std::chrono::seconds>(date.time_since_epoch()).count()) +
@@ -112,7 +112,8 @@ std::optional<double> time_in(std::string_view line) {
     const std::string_view rest = line.substr(at);
     if (matches(rest, "0000?00?00?00:00:00"))
       return seconds_of(whole(rest, 0, 4), whole(rest, 5, 2), whole(rest, 8, 2), rest.substr(11));
-    if (matches(rest, "00-00 00:00:00")) return seconds_of(1970, whole(rest, 0, 2), whole(rest, 3, 2), rest.substr(6));
+    if (matches(rest, "00-00 00:00:00"))
+      return seconds_of(kLeapYear, whole(rest, 0, 2), whole(rest, 3, 2), rest.substr(6));
   }
   return std::nullopt;
 }
@@ -157,6 +158,22 @@ bool Moments::follows(const traces::Row& row, traces::Span where, double at) {
   return true;
 }
 
+double YearlessClock::at(double told) {
+  constexpr double kDay = 86400, kYear = 366 * kDay, kBegin = 2 * 365 * kDay;  // 1970 and 1971 have 365
+  constexpr double kLeapDay = kBegin + (31 + 28) * kDay;
+  if (told_ && told >= kBegin && told < kBegin + kYear) {
+    const auto before = [](double t) { return t < kLeapDay; };
+    const auto after = [](double t) { return t >= kLeapDay + kDay; };
+    if (told < *told_ - kYear / 2) shift_ += kYear;
+    else if (told > *told_ + kYear / 2) shift_ -= kYear;
+    // Most years have no 29 February, and few servers rest for a day.
+    else if (before(*told_) && after(told)) shift_ -= kDay;
+    else if (after(*told_) && before(told)) shift_ += kDay;
+  }
+  told_ = told;
+  return told + shift_;
+}
+
 std::map<std::string, std::string> python_arguments(std::string_view text) {
   std::map<std::string, std::string> arguments;
   const std::size_t open = text.find_first_of("{(");
@@ -172,10 +189,10 @@ std::map<std::string, std::string> python_arguments(std::string_view text) {
   return arguments;
 }
 
-}  // namespace llmscape::observe
 std::vector<std::string> python_items(std::string_view text) {
   std::vector<std::string> items;
   for (const std::string_view part : parts_of(text)) items.push_back(unquoted(part));
   return items;
 }
 
+}  // namespace llmscape::observe

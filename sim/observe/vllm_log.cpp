@@ -63,9 +63,8 @@ bool recognises(std::string_view beginning) {
 void read(const std::string& path, Observed& observed, Diagnostics& diagnostics) {
   observed.settings["engine"] = "vllm";
   observed.log_period = 10;  // VLLM_LOG_STATS_INTERVAL; lines of idle engines are of the level DEBUG
-  constexpr double kYear = 365.0 * 86400;
   traces::RowFile file(path);
-  double last = 0, years = 0;
+  YearlessClock clock;
   Moments moments;
   while (const auto row = file.next(diagnostics)) {
     const std::string_view line = row->text();
@@ -73,14 +72,13 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
       read_settings(line, observed);
       continue;
     }
-    const auto at = time_in(line);
-    if (!at) {
+    const auto told = time_in(line);
+    if (!told) {
       row->error({}, "the line has no time: MM-DD HH:MM:SS");
       continue;
     }
-    if (*at + years < last - kYear / 2) years += kYear;  // New Year; times have none
-    last = *at + years;
-    if (moments.follows(*row, {}, last)) read_stats(*row, observed, last);
+    const double at = clock.at(*told);
+    if (moments.follows(*row, {}, at)) read_stats(*row, observed, at);
   }
 }
 

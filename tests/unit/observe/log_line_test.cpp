@@ -22,6 +22,24 @@ Observed vllm_logged(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("a log of vLLM goes on over the end of February, of leap years and others, and over New Year") {
+  for (const auto& [day, next] : {std::pair("02-29", "03-01"), std::pair("02-28", "03-01"), std::pair("02-28", "02-29"),
+                                  std::pair("12-31", "01-01")}) {
+    CAPTURE(std::string(day));
+    std::string text;
+    for (const std::string& at : {day + std::string(" 23:59:40"), day + std::string(" 23:59:50"),
+                                  next + std::string(" 00:00:00"), next + std::string(" 00:00:10")})
+      text += "INFO " + at +
+              " [l.py:1] Engine 000: Avg prompt throughput: 1.0 tokens/s, Avg generation throughput: 1.0 tokens/s, "
+              "Running: 1 reqs, Waiting: 0 reqs, GPU KV cache usage: 0.0%\n";
+    const auto samples = vllm_logged(text).total(quantity::kRunning);
+    REQUIRE(samples.size() == 4);
+    CHECK(samples[3].at - samples[0].at == 30);
+  }
+  CHECK_FALSE(time_in("2025-02-29 09:00:00"));  // no leap year
+  CHECK(*time_in("2024-03-01 00:00:00") - *time_in("2024-02-29 00:00:00") == 86400);
+}
+
 TEST_CASE("what Python prints of texts with quotes, and of lists, is divided where Python divides it") {
   const auto all = python_arguments(
       R"(args: {'names': ["it's"], 'folder': "/data/it's", 'both': 'it\'s "x", 7', 'blank': ' a b', 'end': 2})");
