@@ -83,12 +83,16 @@ TEST_CASE("bench lists its cases, times those that match into a record, and refu
 TEST_CASE("lint says what a file is, by its schema, its name or its first line") {
   const Scratch scratch;
   const std::string scenario = scratch.file("s.yaml", small_scenario()), trace = scratch.file("t.csv", kTrace);
+  const std::string json = scratch.file(
+      "s.json",
+      R"({"schema": "scenario/1", "model": "qwen2.5-1.5b", "hardware": {"devices": ["l4"]}, "workload": {"preset": )"
+      R"("chat-1k", "requests": 5}})");
   const Ran ran = run_program({"lint", scenario, trace, "hardware/catalog/l4.yaml", "workloads/catalog/chat-1k.yaml",
-                               "models/catalog/qwen3-8b.json"});
+                               "models/catalog/qwen3-8b.json", json});
   CAPTURE(ran.err);
   CHECK(ran.code == 0);
   for (const char* what : {"s.yaml: a scenario", "t.csv: a trace", "l4.yaml: a device", "chat-1k.yaml: a workload",
-                           "qwen3-8b.json: a model"})
+                           "qwen3-8b.json: a model", "s.json: a scenario"})
     CHECK(holds(ran.out, what));
 }
 
