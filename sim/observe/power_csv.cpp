@@ -129,10 +129,7 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
       named = std::ranges::find(columns, "device") != columns.end();
       continue;
     }
-    if (cells.size() != columns.size()) {
-      row->error({}, fmt::format("{} columns where the header has {}", cells.size(), columns.size()));
-      continue;
-    }
+    if (!traces::cells_fit(*row, cells, columns.size())) continue;
     bool timed = false;
     double at = 0;
     traces::Span when;
