@@ -38,10 +38,7 @@ class AgentReader final : public RowReader {
 
   std::optional<TimedRecord> read(const Row& row) override {
     split_cells(row.text(), cells_);
-    if (cells_.size() != header_.width) {
-      row.error({}, fmt::format("{} columns where the header has {}", cells_.size(), header_.width));
-      return std::nullopt;
-    }
+    if (!cells_fit(row, cells_, header_.width)) return std::nullopt;
     const Cell time = cell(kTime);
     const auto since_first = row.nanoseconds(time, kNanosecondsPerSecond);
     const auto prompt = row.tokens(cell(kPrompt)), output = row.tokens(cell(kOutput));

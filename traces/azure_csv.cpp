@@ -28,10 +28,7 @@ class AzureReader final : public RowReader {
 
   std::optional<TimedRecord> read(const Row& row) override {
     split_cells(row.text(), cells_);
-    if (cells_.size() != kColumns) {
-      row.error({}, fmt::format("{} columns where the header has {}", cells_.size(), +kColumns));
-      return std::nullopt;
-    }
+    if (!cells_fit(row, cells_, kColumns)) return std::nullopt;
     const Span stamp = cells_[*place_[kTimestamp]];
     const auto time = parse_date_time(row.text(stamp));
     if (!time)

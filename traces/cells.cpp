@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traces/cells.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace llmscape::traces {
@@ -31,6 +33,18 @@ void split_cells(std::string_view line, std::vector<Span>& cells) {
     cells.push_back({begin, end - begin});
     begin = end + 1;
   }
+}
+
+bool cells_fit(const Row& row, const std::vector<Span>& cells, std::size_t width) {
+  for (const Span& cell : cells) {
+    const bool begins = cell.position == 0 || row.text()[cell.position - 1] == ',';
+    if (!begins || !row.text(cell).starts_with('"')) continue;
+    if (std::ranges::count(row.text().substr(cell.position), '"') % 2 == 0) continue;
+    row.error(cell, "the quote of this cell does not end in its line: cells of several lines are not read");
+    return false;
+  }
+  if (cells.size() != width) row.error({}, fmt::format("{} columns where the header has {}", cells.size(), width));
+  return cells.size() == width;
 }
 
 }  // namespace llmscape::traces

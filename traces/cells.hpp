@@ -14,6 +14,9 @@ namespace llmscape::traces {
 // between the quotes (a quote inside stays doubled).
 void split_cells(std::string_view line, std::vector<Span>& cells);
 
+// Whether the line has `width` cells, all of which end in it; reports otherwise.
+bool cells_fit(const Row& row, const std::vector<Span>& cells, std::size_t width);
+
 // The whole of `text` as a number, or nothing.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {

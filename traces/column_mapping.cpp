@@ -103,10 +103,7 @@ class MappedCsv final : public MappedReader {
 
   std::optional<Places> places(const Row& row) override {
     split_cells(row.text(), cells_);
-    if (cells_.size() != header_.width) {
-      row.error({}, fmt::format("{} columns where the header has {}", cells_.size(), header_.width));
-      return std::nullopt;
-    }
+    if (!cells_fit(row, cells_, header_.width)) return std::nullopt;
     const auto cell = [&](std::size_t column) { return cells_[*header_.place[column]]; };
     Places places{cell(0), cell(1), cell(2), {}};
     if (!mapping().session.empty()) places.session = row.text(cell(3));

@@ -39,8 +39,7 @@ bool CsvTable::next() {
   while ((row_ = rows_.next(*diagnostics_))) {
     empty_ = false;
     split_cells(row_->text(), cells_);
-    if (cells_.size() == width_) return true;
-    row_->error({}, fmt::format("{} columns where the header has {}", cells_.size(), width_));
+    if (cells_fit(*row_, cells_, width_)) return true;
   }
   if (empty_ && diagnostics_->errors() == errors) report_whole_file("the table has no rows");
   return false;

@@ -61,9 +61,12 @@ def program() -> str:
     return found
 
 
-def typed(value: Any) -> str:
-    """A value as YAML has it: text as it is, so that "4 /s" keeps its unit; all else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value)
+def typed(value: Any, signs: str = "#\n\r") -> str:
+    """A value as YAML has it: text as it is, so that "4 /s" keeps its unit, but in quotes where one of `signs`, or of the
+    ends of lines, would end it; all else as JSON."""
+    if isinstance(value, str) and not any(sign in value for sign in signs):
+        return value
+    return json.dumps(value, ensure_ascii=not isinstance(value, str))
 
 
 def set_options(overrides: Overrides, option: str = "--set") -> list[str]:

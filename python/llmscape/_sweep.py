@@ -19,6 +19,8 @@ from llmscape._result import Result
 from llmscape._run import Description, file_of
 
 _LOOK = 0.1  # s between looks at the folder
+_SIGNS = ",[]{}#:\"'\n\r"  # what a text in a list of YAML may mean otherwise
+_LOGS = 20  # of points that failed, as many as are told
 
 
 @dataclass(frozen=True)
@@ -53,12 +55,14 @@ def sweep(
     output: folder that keeps the results; points that it holds are not run again. A temporary one without it.
     progress: is called with the number of points that have ended.
 
-    Raises Refused before anything runs; Error at the end where points failed (its text names their logs). Who stops
-    iterating stops the sweep; what has run is kept in `output`.
+    Text among `axes` is text, whatever signs it holds; mappings and lists are written as those.
+
+    Raises Refused before anything runs; Error at the end where points failed (its text has their logs, of up to 20). Who
+    stops iterating stops the sweep; what has run is kept in `output`.
     """
     words = ["--quiet", "--error-format", "json", *set_options(overrides)]
     for path, values in (axes or {}).items():
-        words += ["--axis", f"{path}=[{', '.join(typed(value) for value in values)}]"]
+        words += ["--axis", f"{path}=[{', '.join(typed(value, _SIGNS) for value in values)}]"]
     if repeat is not None:
         words += ["--repeat", str(repeat)]
     if jobs is not None:
@@ -66,6 +70,15 @@ def sweep(
     with tempfile.TemporaryDirectory(prefix="llmscape-") as own, file_of(plan, folder) as file:
         out = Path(output) if output is not None else Path(own) / "out"
         yield from _points([program(), "sweep", file, "-o", str(out), "--resume", *words], out, progress)
+
+
+def _failures(folder: Path) -> str:
+    """Why points failed, by their names; the folder may be gone when this is read."""
+    logs = sorted(folder.glob("*.log"))
+    told = [f"{log.stem}: {log.read_text(encoding='utf-8', errors='replace').strip()}" for log in logs[:_LOGS]]
+    rest = [f"and {len(logs) - _LOGS} more"] if len(logs) > _LOGS else []
+    count = "1 point" if len(logs) == 1 else f"{len(logs)} points"
+    return "\n".join([f"{count} failed", *told, *rest]) if logs else ""
 
 
 def _points(command: list[str], out: Path, progress: Union[Callable[[int], None], None]) -> Iterator[Point]:
@@ -96,4 +109,4 @@ def _points(command: list[str], out: Path, progress: Union[Callable[[int], None]
         with open(out / "results.csv", encoding="utf-8", newline="") as table:
             yield from fresh([f"{row['id']}.json" for row in csv.DictReader(table)])
         if sweeping.returncode != 0:
-            raise failure(3, told.read() or f"some points failed: see {out / 'failed'}")
+            raise failure(3, _failures(out / "failed") or told.read())

@@ -15,7 +15,7 @@ def list(kind: str = "devices") -> builtins.list[dict[str, str]]:
 
     Raises Refused for a kind that there is not.
     """
-    lines = ask(["list", kind, "--format", "markdown"]).splitlines()
+    lines = ask(["list", kind, "--format", "markdown", "--error-format", "json"]).strip("\n").split("\n")
     cells = [[cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
     return [dict(zip(cells[0], row)) for row in cells[2:]]
 

@@ -18,8 +18,11 @@ def read(path: Union[str, "os.PathLike[str]"], format: str = "") -> Iterator[dic
     Raises Refused where a record is broken, with its place.
     """
     options = ["--error-format", "json"] + (["--trace-format", format] if format else [])
-    lines = ask(["trace", "convert", os.fspath(path), "-o", "-", *options]).splitlines()
+    # Texts may hold what splitlines() takes for the end of one: U+2028, U+0085.
+    lines = ask(["trace", "convert", os.fspath(path), "-o", "-", *options]).split("\n")
     for line in lines[1:]:  # the first one names the schema
+        if not line:
+            continue
         record = json.loads(line)
         if "prompt" in record:
             record["prompt_tokens"] = sum(segment[1] for segment in record["prompt"])

@@ -42,11 +42,11 @@ std::string_view name_of(FileKind kind) { return kNames[static_cast<std::size_t>
 
 FileKind kind_of(const std::filesystem::path& file) {
   const std::filesystem::path extension = file.extension();
-  if (extension == ".json") return FileKind::model;
-  if (extension != ".yaml" && extension != ".yml") return FileKind::trace;
+  if (extension != ".yaml" && extension != ".yml" && extension != ".json") return FileKind::trace;
   Diagnostics ignored;  // whoever reads the file in earnest reports what is wrong with it
   const YamlNode tree = read_yaml_file(file, ignored);
   const YamlNode* schema = tree.find("schema");
+  if (extension == ".json" && !schema) return FileKind::model;
   for (const FileKind kind : kTold)
     if (schema && schema->text.starts_with(fmt::format("{}/", name_of(kind)))) return kind;
   return FileKind::scenario;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -90,6 +92,27 @@ void report_twice(const std::vector<std::string>& paths, Diagnostics& diagnostic
     }
 }
 
+// Power and clocks of these devices alone; reports those that are not there.
+void keep_devices(const std::vector<std::string>& names, observe::Observed& observed, Diagnostics& diagnostics) {
+  std::set<std::string> there, asked(names.begin(), names.end()), missing = asked;
+  for (const char* of_devices : {observe::quantity::kPower, observe::quantity::kClock}) {
+    const auto found = observed.courses.find(of_devices);
+    if (found == observed.courses.end()) continue;
+    std::erase_if(found->second, [&](const auto& device) {
+      // "0" is that device of every node, "0@n1.csv" or "0@HOST" of one.
+      const std::string index = device.first.substr(0, device.first.find('@'));
+      there.insert(device.first);
+      missing.erase(device.first);
+      missing.erase(index);
+      return !asked.contains(device.first) && !asked.contains(index);
+    });
+  }
+  if (diagnostics.has_errors()) return;  // a file that was not taken may have them
+  for (const std::string& name : missing)
+    diagnostics.error(typed("--gpus"), fmt::format("no power and no clock of a device {} was read", in_quotes(name)),
+                      there.empty() ? "" : fmt::format("there are {}", fmt::join(there, ", ")));
+}
+
 observe::Observed read_all(const Arguments& arguments, Diagnostics& diagnostics) {
   observe::Observed observed;
   std::vector<std::string> tables, others;
@@ -115,15 +138,7 @@ observe::Observed read_all(const Arguments& arguments, Diagnostics& diagnostics)
     if (!arguments.columns.empty()) mapping = arguments.columns[std::min(i, arguments.columns.size() - 1)];
     observe::read_observed_table(tables[i], mapping, where, observed, diagnostics);
   }
-  if (!arguments.gpus.empty())
-    for (const char* of_devices : {observe::quantity::kPower, observe::quantity::kClock})
-      if (const auto found = observed.courses.find(of_devices); found != observed.courses.end())
-        std::erase_if(found->second, [&](const auto& device) {
-          // "0" is that device of every node, "0@n1.csv" or "0@HOST" of one.
-          const std::string index = device.first.substr(0, device.first.find('@'));
-          return std::ranges::find(arguments.gpus, device.first) == arguments.gpus.end() &&
-                 std::ranges::find(arguments.gpus, index) == arguments.gpus.end();
-        });
+  if (!arguments.gpus.empty()) keep_devices(arguments.gpus, observed, diagnostics);
   align_requests(observed);
   return observed;
 }

@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 
 #include "models/catalog.hpp"
 #include "sim/cli/catalogs.hpp"
+#include "sim/cli/command_words.hpp"
 #include "sim/cli/hugging_face_name.hpp"
 #include "sim/cli/model_formats.hpp"
 #include "sim/cli/sglang_arguments.hpp"
 #include "sim/cli/vllm_command.hpp"
 #include "sim/cli/vllm_flags.hpp"
+#include "sim/observe/log_line.hpp"
 #include "sim/scenario/scenario_paths.hpp"
 
 namespace llmscape::cli {
@@ -27,8 +30,7 @@ std::string setting(const observe::Observed& observed, const std::string& name) 
   return found == observed.settings.end() ? "" : found->second;
 }
 
-// The text of a dictionary as Python prints it, as JSON. An apostrophe is written by its number, so that the whole may
-// stand between two.
+// The text of a dictionary as Python prints it, as JSON.
 std::string json_text(std::string_view python) {
   std::string json, word;
   char quote = 0;
@@ -40,7 +42,7 @@ std::string json_text(std::string_view python) {
   for (std::size_t i = 0; i < python.size(); ++i) {
     const char c = python[i];
     if (quote && c == '\\' && i + 1 < python.size() && python[i + 1] == '\'') {
-      continue;  // JSON has no such escape
+      json += python[++i];  // JSON has no such escape
     } else if (quote && c == '\\' && i + 1 < python.size()) {
       (json += c) += python[++i];
     } else if (c == quote || (!quote && (c == '\'' || c == '"'))) {
@@ -48,7 +50,7 @@ std::string json_text(std::string_view python) {
       json += '"';
       quote = quote ? 0 : c;
     } else if (quote) {
-      json += c == '"' ? "\\\"" : c == '\'' ? "\\u0027" : std::string(1, c);
+      json += c == '"' ? "\\\"" : std::string(1, c);
     } else if (std::isalpha(static_cast<unsigned char>(c))) {
       word += c;
     } else {
@@ -60,20 +62,28 @@ std::string json_text(std::string_view python) {
   return json;
 }
 
-// What a log prints of vLLM's arguments, as the command that they were given with.
-std::string vllm_command(const observe::Observed& observed, std::vector<std::string>& notes) {
-  std::string command = "vllm serve " + setting(observed, "model");
+// What a log prints of vLLM's arguments, as the words of the command that they were given with: a value may hold blanks
+// and quotes.
+std::vector<CommandWord> vllm_words(const observe::Observed& observed, std::vector<std::string>& notes) {
+  std::vector<CommandWord> words = {{"vllm", {}}, {"serve", {}}, {setting(observed, "model"), {}}};
   for (const auto& [name, value] : observed.arguments) {
     if (name == "model" || name == "model_tag" || value == "None" || value.empty()) continue;
+    const SourceRange where{std::make_shared<const SourceText>(SourceText{"the log's " + name, ""})};
     std::string flag = name;
     std::ranges::replace(flag, '_', '-');
-    if (value == "True") command += " --" + flag;
-    else if (value == "False") command += " --no-" + flag;
-    else if (vllm_flag("--" + flag))
-      command += fmt::format(" --{} '{}'", flag, value.starts_with('{') ? json_text(value) : value);
-    else notes.push_back(fmt::format("not modelled and left out: {} {}", name, value));
+    const VllmFlag* known = vllm_flag("--" + flag);
+    const bool switched = (value == "True" || value == "False") && (!known || known->is_switch());
+    if (!switched && !known) {
+      notes.push_back(fmt::format("not modelled and left out: {} {}", name, value));
+      continue;
+    }
+    words.push_back({(switched && value == "False" ? "--no-" : "--") + flag, where});
+    if (switched) continue;
+    if (known->meaning == VllmFlag::Meaning::lora_modules && value.starts_with('['))
+      for (const std::string& module : observe::python_items(value)) words.push_back({module, where});
+    else words.push_back({value.starts_with('{') ? json_text(value) : value, where});
   }
-  return command;
+  return words;
 }
 
 struct Settings {
@@ -89,7 +99,7 @@ std::optional<Settings> settings_of(const observe::Observed& observed, const std
   }
   const auto steps = vllm_batch_defaults_of(device, diagnostics);
   if (!steps) return std::nullopt;
-  const auto command = read_vllm_command(vllm_command(observed, notes), *steps, diagnostics);
+  const auto command = read_vllm_command(vllm_words(observed, notes), *steps, diagnostics);
   if (!command) return std::nullopt;
   for (const std::string& assumed : command->sections.assumed) notes.push_back("assumed: " + assumed);
   return Settings{command->serving, command->formats, command->devices};

@@ -35,6 +35,11 @@ void allow_names_of_models(Json& schema) {
                                   model["allOf"][0]})}};
 }
 
+// YAML reads an unquoted 0.11 as a number; the reader of scenarios takes what is written.
+void allow_numbers_as_versions(Json& schema) {
+  schema["definitions"]["engine"]["properties"]["version"]["type"] = {"string", "number"};
+}
+
 // What the field table leaves open: the shapes that axes, variants and zips may have.
 void add_shapes_of_axes(Json& schema) {
   Json& properties = schema["properties"];
@@ -99,7 +104,10 @@ std::string add_to(JsonSchemas& set, std::string_view name) {
     file.catalog = device.catalog;
   }
   Json schema = Json::parse(set.add(file));
-  if (name == "scenario") allow_names_of_models(schema);
+  if (name == "scenario") {
+    allow_names_of_models(schema);
+    allow_numbers_as_versions(schema);
+  }
   if (name == "sweep") add_shapes_of_axes(schema);
   if (name == "study") add_shapes_of_expressions(schema);
   return json_text(schema.dump());

@@ -24,20 +24,6 @@ bool is_number(const std::string& text) {
   return std::holds_alternative<double>(parse_quantity(text, Dimension::number));
 }
 
-// Above 0 and at most 1, as quantities are written: "0.85" of ".85", which Python reads too.
-std::optional<std::string> share_in(std::string text) {
-  if (text.starts_with('.')) text.insert(0, 1, '0');
-  const auto read = parse_quantity(text, Dimension::number);
-  const double* share = std::get_if<double>(&read);
-  return share && *share > 0 && *share <= 1 ? std::optional(std::move(text)) : std::nullopt;
-}
-
-// Up to a million: what is multiplied below stays far from the largest integer.
-bool is_count(const std::string& text) {
-  return !text.empty() && text.size() <= 7 && text.find_first_not_of("0123456789") == std::string::npos &&
-         std::stoll(text) >= 1 && std::stoll(text) <= 1'000'000;
-}
-
 class Reader {
  public:
   Reader(std::vector<Word> words, const VllmBatchDefaults& otherwise, Diagnostics& diagnostics)
@@ -46,12 +32,17 @@ class Reader {
   std::optional<VllmCommand> read() {
     if (!skip_program()) return std::nullopt;
     while (next_ < words_.size()) read_argument(words_[next_++]);
+    const bool doubtful = command_.model.empty() && !model_or_value_.empty();
+    if (doubtful) command_.model = likeliest_model();
     if (command_.model.empty()) diagnostics_.error(words_.back().where, "the command names no model");
     if (diagnostics_.has_errors()) return std::nullopt;
     complete();
     command_.sections = read_vllm_sections(said_, size("tensor_parallel"), command_.serving, diagnostics_);
     if (diagnostics_.has_errors()) return std::nullopt;
     size_steps();
+    if (doubtful)
+      command_.sections.assumed.push_back(
+          fmt::format("{}, which stands behind a flag that is not known, is the model", in_quotes(command_.model)));
     return std::move(command_);
   }
 
@@ -122,9 +113,11 @@ class Reader {
       return;
     }
     const VllmFlag* flag = vllm_flag(name);
-    if (!flag) return unknown(word, name);
-    if (is_switch(flag->meaning)) {
-      if (const auto on = switched(*flag, word)) take_switch(*flag, *on);
+    const bool turned = !flag && name.starts_with("--no-");  // every switch has its opposite
+    if (turned) flag = vllm_flag("--" + name.substr(5));
+    if (!flag || (turned && !flag->is_switch())) return unknown(word, name);
+    if (flag->is_switch()) {
+      if (const auto on = switched(*flag, word)) take_switch(*flag, *on != turned);
     } else if (flag->meaning == Meaning::lora_modules) {
       std::int64_t modules = 0;
       for (; next_ < words_.size() && !words_[next_].text.starts_with('-'); ++next_) ++modules;
@@ -133,11 +126,6 @@ class Reader {
       take_value(*flag, *value);
       if (flag->meaning == Meaning::value_without_effect) skip_values();
     }
-  }
-
-  static bool is_switch(Meaning meaning) {
-    return meaning == Meaning::yes || meaning == Meaning::no || meaning == Meaning::expert_parallel ||
-           meaning == Meaning::lora || meaning == Meaning::without_effect;
   }
 
   // Whether the flag is on: vLLM before 0.9 took True or False behind some of them. Nothing after reporting.
@@ -185,9 +173,9 @@ class Reader {
     switch (flag.meaning) {
       case Meaning::model: return set_model(value);
       case Meaning::count:
-        return is_count(value.text) ? put(flag.key, value.text) : refuse("a whole number from 1 to 1,000,000");
+        return is_vllm_count(value.text) ? put(flag.key, value.text) : refuse("a whole number from 1 to 1,000,000");
       case Meaning::share: {
-        const auto share = share_in(value.text);
+        const auto share = vllm_share(value.text);
         return share ? put(flag.key, *share) : refuse("above 0 and at most 1");
       }
       case Meaning::tokens: {
@@ -199,7 +187,7 @@ class Reader {
       case Meaning::kv_offloading: said_.kv_offloading = VllmText{value.text, value.where}; return;
       case Meaning::max_loras:
       case Meaning::max_lora_rank:
-        if (!is_count(value.text)) return refuse("a whole number from 1 to 1,000,000");
+        if (!is_vllm_count(value.text)) return refuse("a whole number from 1 to 1,000,000");
         (flag.meaning == Meaning::max_loras ? said_.max_loras : said_.max_lora_rank) = std::stoll(value.text);
         return;
       case Meaning::only_one:
@@ -247,11 +235,19 @@ class Reader {
     else diagnostics_.error(word.where, fmt::format("a second model, {}", in_quotes(word.text)));
   }
 
+  // Of the words behind unknown flags: ORGANISATION/NAME or a path, else the first.
+  [[nodiscard]] std::string likeliest_model() const {
+    const auto named =
+        std::ranges::find_if(model_or_value_, [](const std::string& text) { return text.find('/') != text.npos; });
+    return named == model_or_value_.end() ? model_or_value_.front() : *named;
+  }
+
   void unknown(const Word& word, const std::string& name) {
     diagnostics_.warning(word.where, fmt::format("{} is not modelled and was left out", in_quotes(name)),
                          did_you_mean(name, vllm_flag_names()));
     const bool has_value = next_ < words_.size() && !words_[next_].text.starts_with('-');
     if (word.text.find('=') != std::string::npos || !has_value) return;
+    if (command_.model.empty()) model_or_value_.push_back(words_[next_].text);
     ++next_;
     skip_values();
   }
@@ -316,6 +312,7 @@ class Reader {
   VllmBatchDefaults otherwise_;
   Diagnostics& diagnostics_;
   std::size_t next_ = 0;
+  std::vector<std::string> model_or_value_;  // behind unknown flags, while no model was named
   VllmCommand command_;
   YamlNode batcher_, engine_;
   VllmSections said_;
@@ -333,7 +330,13 @@ std::string release_in(const std::string& version) {
 
 std::optional<VllmCommand> read_vllm_command(const std::string& command, const VllmBatchDefaults& otherwise,
                                              Diagnostics& diagnostics) {
-  return Reader(words_of_command("vllm command", command), otherwise, diagnostics).read();
+  auto words = words_of_command("vllm command", command, diagnostics);
+  return words ? read_vllm_command(std::move(*words), otherwise, diagnostics) : std::nullopt;
+}
+
+std::optional<VllmCommand> read_vllm_command(std::vector<CommandWord> words, const VllmBatchDefaults& otherwise,
+                                             Diagnostics& diagnostics) {
+  return Reader(std::move(words), otherwise, diagnostics).read();
 }
 
 }  // namespace llmscape::cli

@@ -6,6 +6,7 @@
 
 #include "base/diagnostics.hpp"
 #include "base/yaml_reader.hpp"
+#include "sim/cli/command_words.hpp"
 #include "sim/cli/vllm_batch.hpp"
 #include "sim/cli/vllm_sections.hpp"
 
@@ -29,7 +30,11 @@ std::string release_in(const std::string& version);
 // time are passed over; unknown ones are warnings; wrong values, and what changes the meaning and is not modelled,
 // errors, all with their place in the command. Where it does not say how large steps are, `otherwise` does: of it no
 // more sequences than the tokens of a step are enough for, with their drafts. Nothing after an error.
+// An unknown flag before the model takes the word behind it, unless no other word is the model.
 std::optional<VllmCommand> read_vllm_command(const std::string& command, const VllmBatchDefaults& otherwise,
+                                             Diagnostics& diagnostics);
+// The same of its words, whoever divided them.
+std::optional<VllmCommand> read_vllm_command(std::vector<CommandWord> words, const VllmBatchDefaults& otherwise,
                                              Diagnostics& diagnostics);
 
 }  // namespace llmscape::cli

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <span>
 #include <utility>
+#include <variant>
+
+#include "base/quantity.hpp"
 
 namespace llmscape::cli {
 namespace {
@@ -130,6 +133,18 @@ std::optional<std::string> vllm_tokens(std::string_view text) {
   const double tokens = number * known->second;
   if (!(tokens >= 1) || tokens > 1e12 || tokens != std::floor(tokens)) return std::nullopt;
   return std::to_string(static_cast<std::int64_t>(tokens));
+}
+
+std::optional<std::string> vllm_share(std::string text) {
+  if (text.starts_with('.')) text.insert(0, 1, '0');
+  const auto read = parse_quantity(text, Dimension::number);
+  const double* share = std::get_if<double>(&read);
+  return share && *share > 0 && *share <= 1 ? std::optional(std::move(text)) : std::nullopt;
+}
+
+bool is_vllm_count(const std::string& text) {
+  return !text.empty() && text.size() <= 7 && text.find_first_not_of("0123456789") == std::string::npos &&
+         std::stoll(text) >= 1 && std::stoll(text) <= 1'000'000;
 }
 
 }  // namespace llmscape::cli

@@ -35,6 +35,12 @@ struct VllmFlag {
   std::string_view name;
   std::string_view key;  // of `serving`; "batcher." before those of the batcher; empty for what is no single key
   Meaning meaning;
+
+  // Whether it may stand alone: a value behind it is True or False.
+  [[nodiscard]] constexpr bool is_switch() const {
+    return meaning == Meaning::yes || meaning == Meaning::no || meaning == Meaning::expert_parallel ||
+           meaning == Meaning::lora || meaning == Meaning::without_effect;
+  }
 };
 
 // The flag of that name, with dashes; nullptr if it is not known.
@@ -46,5 +52,11 @@ std::optional<std::string_view> vllm_format(VllmFlag::Meaning meaning, std::stri
 
 // "32k" is 32000 and "32K" 32768, as vLLM reads them; nothing for what is no number of tokens.
 std::optional<std::string> vllm_tokens(std::string_view text);
+
+// Above 0 and at most 1, as quantities are written: "0.85" of ".85", which Python reads too.
+std::optional<std::string> vllm_share(std::string text);
+
+// From 1 up to a million: products of a few stay far from the largest integer.
+bool is_vllm_count(const std::string& text);
 
 }  // namespace llmscape::cli

@@ -38,7 +38,7 @@ std::optional<double> first_work(const Observed& observed) {
   return first;
 }
 
-// A moment as a log without years tells it (counted from the beginning of 1970), in the year of another moment.
+// A moment as a log without years tells it (YearlessClock), in the year of another moment.
 double in_year_of(double moment, double other) {
   using namespace std::chrono;
   const auto day_of = [](double at) { return floor<days>(sys_seconds(seconds(static_cast<std::int64_t>(at)))); };

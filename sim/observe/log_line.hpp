@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "traces/row.hpp"
 
@@ -11,7 +12,7 @@
 namespace llmscape::observe {
 
 // The moment that stands first in the line, in seconds: "2025-05-01 12:00:00,123", "2025/05/01 12:00:00.123",
-// "2025-05-01T12:00:00", or "05-01 12:00:00" (of no year: counted from its beginning).
+// "2025-05-01T12:00:00", or "05-01 12:00:00" (of no year: in 1972, which had a 29 February).
 std::optional<double> time_in(std::string_view line);
 
 // The number behind `key`, which ends where the number does; nothing, after reporting at the line, where `key` is not
@@ -31,8 +32,21 @@ class Moments {
   std::optional<double> last_;
 };
 
+// Times of a log that tells no year, as time_in has them, one after the other: goes on over New Year, and over the end
+// of February where that has no 29th.
+class YearlessClock {
+ public:
+  double at(double told);
+
+ private:
+  std::optional<double> told_;
+  double shift_ = 0;
+};
+
 // Arguments as Python prints them: "{'a': 1, 'b': 'x'}", "Args(a=1, b='x')": name to text without quotes; those with
 // values of several parts keep them as they are.
 std::map<std::string, std::string> python_arguments(std::string_view text);
+// The items of a list as Python prints it: "['a', Path(b='c, d')]" has two.
+std::vector<std::string> python_items(std::string_view text);
 
 }  // namespace llmscape::observe

@@ -197,7 +197,9 @@ std::map<std::string, double> figures(const Observed& observed) {
   put_distribution(all, "tpot_s", tpot);
   put_distribution(all, "e2e_s", e2e);
   if (last > 0) all["output_tokens_per_s"] = tokens / last;
-  if (const auto power = observed.courses.find(quantity::kPower); power != observed.courses.end()) {
+  // No devices draw no watts that anybody measured.
+  if (const auto power = observed.courses.find(quantity::kPower);
+      power != observed.courses.end() && !power->second.empty()) {
     std::optional<double> watts = 0;
     for (const auto& [device, course] : power->second) {
       const auto mean = mean_over_time(course.samples(), 0, last > 0 ? last : kNever);

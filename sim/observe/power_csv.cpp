@@ -5,9 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
 
 #include "sim/observe/log_line.hpp"
 #include "sim/observe/readers.hpp"
@@ -24,12 +28,15 @@ std::string_view trimmed(std::string_view text) {
 // "power.draw [W]" and "power.draw.average [W]" are power.
 std::string_view meaning(std::string_view column) {
   if (column == "timestamp" || column == "time") return "time";
-  if (column == "index" || column == "gpu" || column == "Entity") return "device";
   if (column.starts_with("power.draw") || column == "DCGM_FI_DEV_POWER_USAGE") return quantity::kPower;
   if (column.starts_with("clocks.sm") || column.starts_with("clocks.current.sm") || column == "DCGM_FI_DEV_SM_CLOCK")
     return quantity::kClock;
   return "";
 }
+
+// Columns that say which device a row is of: of several the first of these.
+constexpr std::array<std::string_view, 9> kIdentities = {"index",      "gpu",        "Entity", "uuid",      "gpu_uuid",
+                                                         "pci.bus_id", "gpu_bus_id", "serial", "gpu_serial"};
 
 bool recognises(std::string_view beginning) {
   const std::string_view header = beginning.substr(0, beginning.find('\n'));
@@ -58,27 +65,71 @@ bool read_header(const traces::Row& row, const std::vector<traces::Span>& cells,
       wrong(cell, fmt::format("{} is not in {}", in_quotes(name), unit_of(meant)));
     columns.emplace_back(again ? std::string_view() : meant);  // of power.draw and power.draw.instant the first
   }
+  for (const std::string_view identity : kIdentities) {
+    const auto found = std::ranges::find(cells, identity, [&](const auto& cell) { return trimmed(row.text(cell)); });
+    if (found == cells.end()) continue;
+    columns[static_cast<std::size_t>(found - cells.begin())] = "device";
+    break;
+  }
   const auto has = [&](std::string_view meant) { return std::ranges::find(columns, meant) != columns.end(); };
   if (!has("time")) wrong({}, "the table has no column 'timestamp'");
   if (!has(quantity::kPower) && !has(quantity::kClock)) wrong({}, "the table has no column of power or clocks");
   return ok;
 }
 
+// A number: seconds since 1970, or milli-, micro- or nanoseconds, which its size tells until the year 5138.
+std::optional<double> seconds_since_1970(std::string_view text) {
+  constexpr double kNoSeconds = 1e11;
+  auto at = traces::parse_number<double>(text);
+  for (int unit = 0; at && *at >= kNoSeconds && unit < 3; ++unit) *at /= 1000;
+  return at;
+}
+
+// How many rows come at a time in a table that does not say which device a row is of.
+class RowsAtATime {
+ public:
+  void add(double at) {
+    const double gap = at - last_.value_or(at);
+    if (last_ && gap > 10 * gap_) {
+      if (rows_ > 0) ++groups_[rows_];
+      rows_ = 0;
+    }
+    if (last_) gap_ = gap;
+    ++rows_;
+    last_ = at;
+  }
+  // One, unless at least two groups, and three of four, are of as many rows.
+  [[nodiscard]] int usual() const {
+    int most = 1, times = 0, all = 0;
+    for (const auto& [rows, count] : groups_) {
+      all += count;
+      if (count > times) std::tie(most, times) = std::pair(rows, count);
+    }
+    return times >= 2 && 4 * times >= 3 * all ? most : 1;
+  }
+
+ private:
+  std::optional<double> last_;
+  double gap_ = std::numeric_limits<double>::infinity();
+  int rows_ = 0;
+  std::map<int, int> groups_;  // by their rows
+};
+
 void read(const std::string& path, Observed& observed, Diagnostics& diagnostics) {
   traces::RowFile file(path);
   std::vector<traces::Span> cells;
   std::vector<std::string> columns;
   std::map<std::string, Moments> moments;  // by device
+  bool named = false;
+  RowsAtATime together;
   while (const auto row = file.next(diagnostics)) {
     traces::split_cells(row->text(), cells);
     if (columns.empty()) {
       if (!read_header(*row, cells, columns)) return;
+      named = std::ranges::find(columns, "device") != columns.end();
       continue;
     }
-    if (cells.size() != columns.size()) {
-      row->error({}, fmt::format("{} columns where the header has {}", cells.size(), columns.size()));
-      continue;
-    }
+    if (!traces::cells_fit(*row, cells, columns.size())) continue;
     bool timed = false;
     double at = 0;
     traces::Span when;
@@ -88,15 +139,16 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
       if (columns[i] == "device") device = text;
       if (columns[i] != "time") continue;
       when = cells[i];
-      at = time_in(text).value_or(traces::parse_number<double>(text).value_or(kNoTime));
+      at = time_in(text).value_or(seconds_since_1970(text).value_or(kNoTime));
       timed = std::isfinite(at);
       if (!timed) row->error(when, fmt::format("{} is no time", in_quotes(text)));
     }
     if (!timed || !moments[device].follows(*row, when, at)) continue;
+    if (!named) together.add(at);
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (columns[i] != quantity::kPower && columns[i] != quantity::kClock) continue;
       const std::string_view text = trimmed(row->text(cells[i]));
-      if (text == "[N/A]" || text == "N/A") continue;
+      if (text == "N/A" || (text.starts_with('[') && text.ends_with(']'))) continue;  // "[Unknown Error]"
       const std::size_t blank = text.find(' ');
       const auto value = traces::parse_number<double>(text.substr(0, blank));
       if (blank != text.npos && trimmed(text.substr(blank)) != unit_of(columns[i]))
@@ -105,6 +157,11 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
       else row->error(cells[i], fmt::format("{} is no number", in_quotes(text)));
     }
   }
+  if (together.usual() > 1)
+    diagnostics.error(
+        {std::make_shared<const SourceText>(SourceText{path, ""})},
+        fmt::format("rows come {} at a time, and no column says which device each is of", together.usual()),
+        "sample with 'index', or keep the rows of one device");
 }
 
 }  // namespace

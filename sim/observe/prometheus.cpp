@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scrapes of /metrics, Prometheus text format, one after the other in a file. What happened between the first and the
-// last counts for histograms and counters; gauges are courses where samples have timestamps (or a line "# time SECONDS"
-// stands before a scrape). Names: vllm/v1/metrics/loggers.py (PrometheusStatLogger), sglang/srt/metrics/collector.py,
-// dcgm-exporter's default counters.
+// Scrapes of /metrics, Prometheus text format, one after the other in a file: a line "# time SECONDS" begins one, or a
+// series that this one has already. What happened between the first and the last counts for histograms and counters;
+// gauges are courses where samples have timestamps, or such lines stand before them. Names: vllm/v1/metrics/loggers.py
+// (PrometheusStatLogger), sglang/srt/metrics/collector.py, dcgm-exporter's default counters.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <set>
 
 #include "sim/observe/log_line.hpp"
+#include "sim/observe/prometheus_sample.hpp"
 #include "sim/observe/readers.hpp"
 #include "traces/cells.hpp"
 
@@ -40,9 +41,23 @@ const Name* find(auto& names, std::string_view name) {
   return nullptr;
 }
 
+// A series of a histogram, from scrape to scrape.
+struct Counter {
+  double first = 0, latest = 0;  // a series that the first scrape lacks counts from 0
+  std::optional<double> stamp;   // of the latest sample, where it has one of its own
+  int scrape = -1;               // of the latest sample
+  [[nodiscard]] double growth(bool from_start) const { return from_start ? latest : latest - first; }
+};
+
+// Of one engine.
 struct Histogram {
-  std::map<double, double> buckets;  // by upper end, cumulative
-  double sum = 0, count = 0;
+  std::map<double, Counter> buckets;  // by upper end, cumulative
+  Counter sum, count;
+  void each(const auto& visit) {
+    for (auto& [end, bucket] : buckets) visit(bucket);
+    visit(sum);
+    visit(count);
+  }
 };
 
 class Scrapes {
@@ -52,51 +67,59 @@ class Scrapes {
 
   void read() {
     while (const auto row = file_.next(diagnostics_)) line(*row);
-    for (const auto& [name, last] : last_) put(name, first_.contains(name) ? first_[name] : Histogram(), last);
+    for (auto& [metric, engines] : histograms_)
+      if (whole(metric, engines)) put(metric, engines);
   }
 
  private:
+  using Engines = std::map<std::string, Histogram>;  // by their labels
+
   void line(const traces::Row& row) {
     const std::string_view text = row.text();
     if (text.starts_with('#')) {
-      if (const auto at = find_number(text, "# time "); at && moments_.follows(row, {}, *at)) at_ = *at;
+      const auto at = find_number(text, "# time ");
+      if (!at || !moments_.follows(row, {}, *at)) return;
+      at_ = *at;
+      if (!seen_.empty()) begin_scrape();
       return;
     }
-    const std::size_t name_end = text.find_first_of("{ ");
-    const std::string_view name = text.substr(0, name_end);
-    std::string_view labels, rest = name_end == text.npos ? std::string_view() : text.substr(name_end);
-    if (rest.starts_with('{')) {
-      const std::size_t close = rest.find('}');
-      if (close == rest.npos) return row.error({name_end}, "the labels have no '}'");
-      labels = rest.substr(0, close + 1);
-      rest = rest.substr(close + 1);
-    }
-    while (rest.starts_with(' ')) rest.remove_prefix(1);
-    const std::size_t blank = rest.find(' ');
-    const auto value = traces::parse_number<double>(rest.substr(0, blank));
-    if (!value && rest.substr(0, blank) != "NaN" && rest.substr(0, blank) != "+Inf")
-      return row.error({text.size() - rest.size(), std::max<std::size_t>(1, rest.size())},
-                       fmt::format("a sample of {} must have a number", in_quotes(name)));
+    const auto sample = prometheus_sample(row);
+    if (!sample) return;
+    const auto value = traces::parse_number<double>(sample->number);
+    if (!value && sample->number != "NaN" && sample->number != "+Inf")
+      return row.error(sample->values, fmt::format("a sample of {} must have a number", in_quotes(sample->name)));
     if (!value || !std::isfinite(*value)) return;
-    const traces::Span place{text.size() - rest.size(), std::max<std::size_t>(1, rest.size())};
-    if (*value < 0 && (find(kGauges, name) || part_of(name)))
-      return row.error(place, fmt::format("a sample of {} is below 0", in_quotes(name)));
-    if (blank != rest.npos) {
-      const auto stamp = traces::parse_number<double>(rest.substr(blank + 1));
+    if (*value < 0 && (find(kGauges, sample->name) || part_of(sample->name)))
+      return row.error(sample->values, fmt::format("a sample of {} is below 0", in_quotes(sample->name)));
+    stamp_.reset();
+    if (!sample->stamp.empty()) {
+      const auto stamp = traces::parse_number<double>(sample->stamp);
       if (!stamp || !std::isfinite(*stamp))
-        return row.error(place, fmt::format("{} is no timestamp", in_quotes(rest.substr(blank + 1))));
-      at_ = *stamp / 1000;
-      if (!moments_.follows(row, place, *at_)) return;
+        return row.error(sample->values, fmt::format("{} is no timestamp", in_quotes(sample->stamp)));
+      stamp_ = at_ = *stamp / 1000;
+      if (!moments_.follows(row, sample->values, *at_)) return;
     }
-    const std::string series = std::string(name) + std::string(labels);
-    if (!seen_.insert(series).second) {  // it begins anew
-      seen_.clear();
-      seen_.insert(series);
-      if (scrape_ == 0) first_ = last_;
-      ++scrape_;
-      last_.clear();
-    }
-    sample(row, name, labels, *value);
+    if (seen_.empty()) began_ = stamp_;
+    const std::string series = std::string(sample->name) + '\n' + sample->labels_without("");
+    if (seen_.contains(series)) begin_scrape();
+    seen_.insert(series);
+    take(row, *sample, *value);
+  }
+
+  // What has the timestamp of the series that begins it anew, but not that of the scrape before, stood before it and is
+  // of this scrape.
+  void begin_scrape() {
+    seen_.clear();
+    ++scrape_;
+    if (!stamp_ || stamp_ == began_) return;
+    began_ = stamp_;
+    for (auto& [metric, engines] : histograms_)
+      for (auto& [labels, histogram] : engines)
+        histogram.each([&](Counter& counter) {
+          if (counter.stamp != stamp_) return;
+          counter.scrape = scrape_;
+          if (scrape_ == 1) counter.first = 0;
+        });
   }
 
   // A sample of a histogram that is known.
@@ -106,59 +129,89 @@ class Scrapes {
     return false;
   }
 
-  static std::string label(std::string_view labels, std::string_view key) {
-    const std::string start = std::string(key) + "=\"";
-    const std::size_t place = labels.find(start);
-    if (place == labels.npos) return "";
-    const std::string_view rest = labels.substr(place + start.size());
-    return std::string(rest.substr(0, rest.find('"')));
+  // Of an engine, a rank that attends alone (of ranks that share a batch each tells all of it), or a device.
+  static std::string teller(const PrometheusSample& sample) {
+    std::string of = sample.label("engine");
+    if (of.empty()) of = sample.label("gpu");
+    if (const std::string rank = sample.label("dp_rank"); !rank.empty()) of += "DP" + rank;
+    for (const char* node : {"Hostname", "instance"})
+      if (const std::string host = sample.label(node); !host.empty()) return of + '@' + host;
+    return of;
   }
 
-  void sample(const traces::Row& row, std::string_view name, std::string_view labels, double value) {
+  void take(const traces::Row& row, const PrometheusSample& sample, double value) {
+    const std::string_view name = sample.name;
     if (const Name* gauge = find(kGauges, name)) {
-      std::string of = label(labels, "engine");
-      if (of.empty()) of = label(labels, "gpu");
-      for (const std::string_view node : {"Hostname", "instance"})
-        if (const std::string host = label(labels, node); !host.empty()) {
-          of += '@' + host;
-          break;
-        }
-      if (at_) observed_.courses[std::string(gauge->ours)][of].add(*at_, value * gauge->scale);
+      if (at_) observed_.courses[std::string(gauge->ours)][teller(sample)].add(*at_, value * gauge->scale);
       return;
     }
     for (const std::string_view part : {"_bucket", "_sum", "_count"}) {
       if (!name.ends_with(part)) continue;
       const Name* known = find(kHistograms, name.substr(0, name.size() - part.size()));
       if (!known) return;
-      Histogram& histogram = last_[std::string(known->ours)];
-      if (part == "_sum") histogram.sum += value;
-      else if (part == "_count") histogram.count += value;
+      // Of two histograms that say the same in other words both count.
+      Histogram& histogram =
+          histograms_[std::string(known->ours)][std::string(known->theirs) + '\n' + sample.labels_without("le")];
+      if (part == "_sum") count(row, known->ours, histogram.sum, value);
+      else if (part == "_count") count(row, known->ours, histogram.count, value);
       else {
-        const std::string end = label(labels, "le");
+        const std::string end = sample.label("le");
         const auto upper = end == "+Inf" ? std::numeric_limits<double>::infinity() : traces::parse_number<double>(end);
         if (!upper || std::isnan(*upper))
           return row.error({}, fmt::format("the bucket has no upper end 'le', but {}", in_quotes(end)));
-        histogram.buckets[*upper] += value;
+        count(row, known->ours, histogram.buckets[*upper], value);
       }
     }
   }
 
-  // Figures of what came between; quantiles are linear in a bucket, as PromQL's histogram_quantile has them.
-  void put(const std::string& metric, const Histogram& first, const Histogram& last) {
-    const double count = last.count - first.count;
-    if (count < 0 || last.sum < first.sum) {
-      diagnostics_.error({std::make_shared<const SourceText>(SourceText{file_.path(), ""})},
-                         fmt::format("the counters of '{}' fall between the first scrape and the last", metric),
-                         "scrapes of one run of the server, in their order");
+  // Counters of a server that was started again begin at 0.
+  void count(const traces::Row& row, std::string_view metric, Counter& counter, double value) {
+    if (counter.scrape >= 0 && value < counter.latest) {
+      if (fallen_.emplace(metric).second)
+        row.error({}, fmt::format("the counters of '{}' fall between two scrapes", metric),
+                  "scrapes of one run of the server, in their order");
       return;
     }
+    if (counter.scrape < 0 && scrape_ == 0) counter.first = value;
+    counter.latest = value;
+    counter.stamp = stamp_;
+    counter.scrape = scrape_;
+  }
+
+  // Whether the last scrape has all of what it has a part of; a file that was copied while it was written has not.
+  bool whole(const std::string& metric, Engines& engines) {
+    for (auto& [labels, histogram] : engines) {
+      int least = scrape_, most = 0;
+      histogram.each([&](const Counter& counter) {
+        if (counter.scrape < 0) return;
+        least = std::min(least, counter.scrape);
+        most = std::max(most, counter.scrape);
+      });
+      if (least == most || most < scrape_) continue;
+      diagnostics_.error({std::make_shared<const SourceText>(SourceText{file_.path(), ""})},
+                         fmt::format("the last scrape has but a part of '{}'", metric),
+                         "the file was cut off: leave that scrape out");
+      return false;
+    }
+    return true;
+  }
+
+  // Figures of what came between, or of a lone scrape since the start of the server; quantiles are linear in a bucket,
+  // as PromQL's histogram_quantile has them.
+  void put(const std::string& metric, const Engines& engines) {
+    const bool from_start = scrape_ == 0;
+    std::map<double, double> buckets;
+    double sum = 0, count = 0;
+    for (const auto& [labels, histogram] : engines) {
+      for (const auto& [end, bucket] : histogram.buckets) buckets[end] += bucket.growth(from_start);
+      sum += histogram.sum.growth(from_start);
+      count += histogram.count.growth(from_start);
+    }
     if (count == 0) return;
-    observed_.numbers[metric + ".mean"] = (last.sum - first.sum) / count;
+    observed_.numbers[metric + ".mean"] = sum / count;
     for (const auto& [name, share] : {std::pair(".p50", 0.5), std::pair(".p90", 0.9), std::pair(".p99", 0.99)}) {
       double below = 0, from = 0;
-      for (const auto& [end, total] : last.buckets) {
-        const auto before = first.buckets.find(end);
-        const double now = total - (before == first.buckets.end() ? 0 : before->second);
+      for (const auto& [end, now] : buckets) {
         if (now >= share * count) {
           if (std::isfinite(end) && now > below)
             observed_.numbers[metric + name] = from + (end - from) * (share * count - below) / (now - below);
@@ -173,9 +226,10 @@ class Scrapes {
   traces::RowFile file_;
   Observed& observed_;
   Diagnostics& diagnostics_;
-  std::set<std::string> seen_;  // series of this scrape
-  std::map<std::string, Histogram> first_, last_;
-  std::optional<double> at_;
+  std::set<std::string> seen_;    // series of this scrape
+  std::set<std::string> fallen_;  // metrics
+  std::map<std::string, Engines> histograms_;
+  std::optional<double> at_, stamp_, began_;  // the time; of this sample; of the first sample of this scrape
   Moments moments_;
   int scrape_ = 0;
 };

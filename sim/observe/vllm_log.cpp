@@ -38,8 +38,10 @@ void read_settings(std::string_view line, Observed& observed) {
   if (const auto rest = behind("vLLM API server version "); !rest.empty()) observed.settings["version"] = word(rest);
   if (const auto rest = behind("LLM engine (v"); !rest.empty()) {
     observed.settings["version"] = word(rest);
-    if (const auto model = line.find("model='"); model != line.npos)
-      observed.settings["model"] = word(line.substr(model + 7));
+    if (const auto model = line.find("model='"); model != line.npos) {
+      const std::string_view name = line.substr(model + 7);  // a path may have blanks
+      observed.settings["model"] = name.substr(0, name.find('\''));
+    }
   }
   if (const auto rest = behind("non-default args: "); !rest.empty()) {
     for (auto& [name, value] : python_arguments(rest)) observed.arguments[name] = value;
@@ -61,9 +63,8 @@ bool recognises(std::string_view beginning) {
 void read(const std::string& path, Observed& observed, Diagnostics& diagnostics) {
   observed.settings["engine"] = "vllm";
   observed.log_period = 10;  // VLLM_LOG_STATS_INTERVAL; lines of idle engines are of the level DEBUG
-  constexpr double kYear = 365.0 * 86400;
   traces::RowFile file(path);
-  double last = 0, years = 0;
+  YearlessClock clock;
   Moments moments;
   while (const auto row = file.next(diagnostics)) {
     const std::string_view line = row->text();
@@ -71,14 +72,13 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
       read_settings(line, observed);
       continue;
     }
-    const auto at = time_in(line);
-    if (!at) {
+    const auto told = time_in(line);
+    if (!told) {
       row->error({}, "the line has no time: MM-DD HH:MM:SS");
       continue;
     }
-    if (*at + years < last - kYear / 2) years += kYear;  // New Year; times have none
-    last = *at + years;
-    if (moments.follows(*row, {}, last)) read_stats(*row, observed, last);
+    const double at = clock.at(*told);
+    if (moments.follows(*row, {}, at)) read_stats(*row, observed, at);
   }
 }
 

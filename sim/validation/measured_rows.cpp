@@ -183,10 +183,7 @@ class TableReader {
 
   void read_row(const traces::Row& row) {
     traces::split_cells(row.text(), cells_);
-    if (cells_.size() != header_.size()) {
-      row.error({}, fmt::format("{} columns where the header has {}", cells_.size(), header_.size()));
-      return;
-    }
+    if (!traces::cells_fit(row, cells_, header_.size())) return;
     MeasuredRow out;
     out.line = ++line_;
     raw_.clear();

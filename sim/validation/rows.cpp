@@ -13,10 +13,7 @@ namespace llmscape::validation {
 namespace {
 
 void read_row(const traces::Row& row, const std::vector<traces::Span>& cells, Rows& rows) {
-  if (cells.size() != rows.metrics.size() + 1) {
-    row.error({}, fmt::format("{} columns where the header has {}", cells.size(), rows.metrics.size() + 1));
-    return;
-  }
+  if (!traces::cells_fit(row, cells, rows.metrics.size() + 1)) return;
   const auto [entry, fresh] = rows.values.try_emplace(std::string(row.text(cells[0])));
   if (!fresh) row.error(cells[0], fmt::format("{} stands twice", in_quotes(row.text(cells[0]))));
   for (std::size_t i = 1; i < cells.size(); ++i) {

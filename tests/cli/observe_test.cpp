@@ -121,6 +121,58 @@ TEST_CASE("observe: what a log's arguments say reaches the scenario, and what is
     CHECK_MESSAGE(holds(scratch.content("vllm/scenario.yaml"), part), part);
 }
 
+TEST_CASE("observe: quotes and blanks in a log's arguments take no other argument away") {
+  const Scratch scratch;
+  const auto scenario_of = [&](const std::string& arguments) {
+    const std::string log = scratch.file("vllm.log",
+                                         "INFO 05-12 09:00:01 [api_server.py:1896] vLLM API server version 0.11.0\n"
+                                         "INFO 05-12 09:00:01 [utils.py:233] non-default args: {" +
+                                             arguments + "}\n");
+    const Ran ran = run_program({"observe", log, "--device", "h100-sxm", "-o", scratch.path("seen"), "--overwrite"});
+    CHECK(ran.err == "");
+    CHECK_MESSAGE(ran.code == 0, ran.err);
+    return scratch.content("seen/scenario.yaml");
+  };
+  for (const std::string& others :
+       {std::string("'model': 'meta-llama/Llama-3.1-8B-Instruct', 'served_model_name': [\"it's\"], "),
+        std::string("'model': 'meta-llama/Llama-3.1-8B-Instruct', 'seed': False, "),
+        std::string("'model': 'meta-llama/Llama-3.1-8B-Instruct', 'download_dir': \"/data/it's\", "),
+        std::string("'model': '/data/my models/Llama-3.1-8B-Instruct', 'chat_template': \"{{ it's }}\", ")}) {
+    const std::string scenario =
+        scenario_of(others + "'kv_cache_dtype': 'fp8', 'max_num_seqs': 64, 'tensor_parallel_size': 2");
+    for (const char* part : {"count: 2", "max_num_seqs: 64", "kv: fp8", "tensor_parallel: 2"})
+      CHECK_MESSAGE(holds(scenario, part), scenario);
+  }
+  // Three adapters, of which two are resident; that graphs are captured is what a server does anyway.
+  const std::string module = "LoRAModulePath(name='a, b', path='/x', base_model_name=None)";
+  const std::string lora = scenario_of(
+      "'model': 'meta-llama/Llama-3.1-8B-Instruct', 'enable_lora': True, 'enforce_eager': False, 'lora_modules': [" +
+      module + ", " + module + ", " + module + "], 'max_loras': 2");
+  for (const char* part : {"adapters: 3", "resident: 2", "cuda_graphs: true"}) CHECK_MESSAGE(holds(lora, part), lora);
+  const Ran wrong =
+      run_program({"observe",
+                   scratch.file("wrong.log",
+                                "INFO 05-12 09:00:01 [api_server.py:1896] vLLM API server version 0.11.0\n"
+                                "INFO 05-12 09:00:01 [utils.py:233] non-default args: {'model': "
+                                "'meta-llama/Llama-3.1-8B-Instruct', 'max_num_seqs': 0}\n"),
+                   "--device", "h100-sxm"});
+  CHECK(wrong.code == 2);
+  CHECK_MESSAGE(holds(wrong.err, "the log's max_num_seqs: error: '--max-num-seqs' must be a whole number"), wrong.err);
+}
+
+TEST_CASE("observe: devices that are not there have no power") {
+  const Scratch scratch;
+  const std::string power = scratch.file("p.csv",
+                                         "timestamp, index, power.draw [W]\n2026/05/12 09:01:00.000, 0, 650 W\n"
+                                         "2026/05/12 09:01:00.000, 1, 150 W\n");
+  const Ran ran = run_program({"observe", power, "--gpus", "0,7"});
+  CHECK(ran.code == 2);
+  CHECK_MESSAGE(holds(ran.err, "--gpus: error: no power and no clock of a device '7' was read; there are 0, 1"),
+                ran.err);
+  CHECK(ran.out == "");
+  CHECK(holds(run_program({"observe", power, "--gpus", "1"}).out, "150"));
+}
+
 TEST_CASE("observe: constants of the host from one half, scored on the other") {
   const Scratch scratch;
   const Ran ran = run_program({"observe", kFixtures + "vllm.log", kFixtures + "vllm_bench.json", "--device", "h100-sxm",

@@ -57,6 +57,9 @@ TEST_CASE("schema prints one kind, or writes all, which refer to each other, int
   const Ran printed = run_program({"schema", "scenario"});
   CHECK(printed.code == 0);
   CHECK(scratch.content("new/schemas/scenario.schema.json") == printed.out);
+  // 'version: 0.11' is a number to whoever holds a file against the schema, and no mistake.
+  CHECK(nlohmann::json::parse(printed.out)["definitions"]["engine"]["properties"]["version"]["type"] ==
+        nlohmann::json{"string", "number"});
   CHECK(holds(printed.out, R"({"$ref": "device.schema.json#/definitions/device.gpu"})"));
   CHECK(holds(scratch.content("new/schemas/device.schema.json"), "\"device.gpu\": {"));
 }
@@ -83,12 +86,16 @@ TEST_CASE("bench lists its cases, times those that match into a record, and refu
 TEST_CASE("lint says what a file is, by its schema, its name or its first line") {
   const Scratch scratch;
   const std::string scenario = scratch.file("s.yaml", small_scenario()), trace = scratch.file("t.csv", kTrace);
+  const std::string json = scratch.file(
+      "s.json",
+      R"({"schema": "scenario/1", "model": "qwen2.5-1.5b", "hardware": {"devices": ["l4"]}, "workload": {"preset": )"
+      R"("chat-1k", "requests": 5}, "serving": {"engine": {"name": "vllm", "version": 0.11}}})");
   const Ran ran = run_program({"lint", scenario, trace, "hardware/catalog/l4.yaml", "workloads/catalog/chat-1k.yaml",
-                               "models/catalog/qwen3-8b.json"});
+                               "models/catalog/qwen3-8b.json", json});
   CAPTURE(ran.err);
   CHECK(ran.code == 0);
   for (const char* what : {"s.yaml: a scenario", "t.csv: a trace", "l4.yaml: a device", "chat-1k.yaml: a workload",
-                           "qwen3-8b.json: a model"})
+                           "qwen3-8b.json: a model", "s.json: a scenario"})
     CHECK(holds(ran.out, what));
 }
 

@@ -78,6 +78,31 @@ class Package(unittest.TestCase):
         again = {point.id: point.result for point in llmscape.sweep(SCENARIO, axes=axes, output="out")}
         self.assertEqual(again, {point.id: point.result for point in points})
 
+    def test_a_text_of_an_axis_is_one_value_whatever_signs_it_holds(self):
+        trace = "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:00:00,10,1\n2023-11-16 18:00:01,20,2\n"
+        names = ["plain.csv", "a, b.csv", "c #d.csv", "e: [f] 'g' \"h\".csv"]
+        for name in names:
+            pathlib.Path(name).write_text(trace)
+        replayed = {**SCENARIO, "workload": {"replay": {"trace": "plain.csv"}}}
+        points = list(llmscape.sweep(replayed, axes={"workload.replay.trace": names}))
+        self.assertEqual(len(points), 4)
+        self.assertEqual([point.result.requests.completed for point in points], [2] * 4)
+        self.assertEqual(llmscape.run(replayed, {"workload.replay.trace": "c #d.csv"}).requests.completed, 2)
+        mappings = [{"policy": "vllm_v1"}, {"policy": "sglang"}]  # these stay what they are
+        self.assertEqual(len(list(llmscape.sweep(SCENARIO, axes={"serving.batcher": mappings}))), 2)
+
+    def test_why_points_failed_is_told_when_their_folder_is_gone(self):
+        pathlib.Path("good.csv").write_text("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:00:00,10,1\n")
+        replayed = {**SCENARIO, "workload": {"replay": {"trace": "good.csv"}}}
+        axes = {"workload.replay.trace": ["good.csv", "gone.csv", "lost.csv"]}
+        for output in (None, "out"):
+            with self.assertRaises(llmscape.Error) as raised:
+                list(llmscape.sweep(replayed, axes=axes, output=output))
+            self.assertEqual(raised.exception.code, 3)
+            self.assertIn("2 points failed", str(raised.exception))
+            for name in ("gone.csv", "lost.csv"):
+                self.assertRegex(str(raised.exception), f"{name}': cannot open")
+
     def test_who_stops_iterating_stops_the_sweep(self):
         points = llmscape.sweep(SCENARIO, axes={"workload.requests": [*range(1, 200)]}, jobs=1, output="out")
         next(points)
@@ -100,6 +125,12 @@ class Package(unittest.TestCase):
                 {"arrival_s": 1.5, "prompt_tokens": 20, "output_tokens": 2},
             ],
         )
+        pathlib.Path("u.jsonl").write_text(
+            '{"schema": "trace/1"}\n{"arrival_s": 0, "session": "a\u2028b\u0085c", "prompt_tokens": 7, "output_tokens": 1}\n',
+            encoding="utf-8",
+        )
+        (record,) = llmscape.trace.read("u.jsonl")
+        self.assertEqual((record["session"], record["prompt_tokens"]), ("a\u2028b\u0085c", 7))
         pathlib.Path("broken.csv").write_text("TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,10,1\n")
         with self.assertRaises(llmscape.Refused) as raised:
             list(llmscape.trace.read("broken.csv"))
@@ -111,6 +142,9 @@ class Package(unittest.TestCase):
         self.assertIn("bandwidth", llmscape.catalog.show("hardware/h100-sxm"))
         with self.assertRaises(llmscape.Refused):
             llmscape.catalog.show("hardware/h100-sxn")
+        with self.assertRaises(llmscape.Refused) as raised:
+            llmscape.catalog.list("foo")
+        self.assertEqual(len(raised.exception.mistakes), 1)
 
     def test_everything_public_says_what_it_is(self):
         for name in llmscape.__all__:

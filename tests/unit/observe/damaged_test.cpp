@@ -108,7 +108,7 @@ const std::vector<Damaged>& cases() {
        "2:1: error: the bucket has no upper end 'le', but 'abc'"},
       {"prometheus",
        "# TYPE x histogram\nvllm:time_to_first_token_seconds_count 30\nvllm:time_to_first_token_seconds_count 3\n",
-       "the counters of 'ttft_s' fall between the first scrape and the last"},
+       "3:1: error: the counters of 'ttft_s' fall between two scrapes"},
       // Units.
       {"power-csv", smi + "2025/05/12 09:01:01, 0, 0.1 kW\n", "3:24: error: '0.1 kW' is not in W"},
       {"power-csv", replaced(smi, "[W]", "[mW]"), "1:18: error: 'power.draw [mW]' is not in W"},

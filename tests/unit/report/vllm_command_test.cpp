@@ -160,6 +160,51 @@ TEST_CASE("quotes, broken lines and environment variables are read as a shell re
   CHECK(diagnostics.sorted().empty());
 }
 
+TEST_CASE("a quote that never closes is pointed at, and one behind a backslash is a letter") {
+  Diagnostics diagnostics;
+  CHECK_FALSE(read_vllm_command("vllm serve m --download-dir /data/it's -tp 2", {}, diagnostics));
+  REQUIRE(diagnostics.errors() == 1);
+  CHECK(diagnostics.sorted()[0].where.column == 37);
+  CHECK(diagnostics.sorted()[0].message == "the quote ' is never closed");
+  Diagnostics fine;
+  const auto command =
+      read_vllm_command(R"(vllm serve m --download-dir /data/it\'s --speculative-config "{\"method\": \"ngram\", )"
+                        R"(\"num_speculative_tokens\": 3}" -tp 2)",
+                        {}, fine);
+  REQUIRE_MESSAGE(command, fine.text(false));
+  CHECK(value(*command, "tensor_parallel") == "2");
+  CHECK(command->serving.find("speculation")->find("tokens")->text == "3");
+}
+
+TEST_CASE("an unknown flag before the model leaves it, where no other word is one") {
+  for (const char* line :
+       {"vllm serve --enable-prompt-tokens-details org/m", "vllm serve --frobnicate 7 --enable-it org/m -tp 2",
+        "vllm serve --frobnicate 7 org/m", "vllm serve --frobnicate 7 --model org/m"}) {
+    CAPTURE(std::string(line));
+    Diagnostics diagnostics;
+    const auto command = read_vllm_command(line, {}, diagnostics);
+    REQUIRE_MESSAGE(command, diagnostics.text(false));
+    CHECK(command->model == "org/m");
+  }
+  Diagnostics diagnostics;
+  const auto guessed = read_vllm_command("vllm serve --enable-it org/m", {}, diagnostics);
+  CHECK(guessed->sections.assumed ==
+        std::vector<std::string>{"'org/m', which stands behind a flag that is not known, is the model"});
+}
+
+TEST_CASE("a switch may be turned off by its opposite") {
+  Diagnostics diagnostics;
+  const auto command = read_vllm_command(
+      "vllm serve m --no-enforce-eager --no-enable-lora --no-trust-remote-code --no-enable-expert-parallel", {},
+      diagnostics);
+  REQUIRE(command);
+  CHECK(diagnostics.text(false) == "");
+  CHECK(value(*command, "cuda_graphs") == "true");
+  CHECK_FALSE(command->serving.find("lora"));
+  CHECK(read_vllm_command("vllm serve m --no-max-num-seqs 4", {}, diagnostics));
+  CHECK(diagnostics.text(false).find("'--no-max-num-seqs' is not modelled") != std::string::npos);
+}
+
 TEST_CASE("a flag that is set to False is off, as vLLM before 0.9 took it") {
   const auto said = [](const std::string& flags, const char* key) {
     Diagnostics diagnostics;

@@ -63,6 +63,8 @@ std::vector<BrokenTrace> broken_traces() {
       {"azure-csv", "TIMESTAMP,ContextTokens,GeneratedTokens\n", 0, 1, "the trace has no records"},
       // Azure: rows
       {"azure-csv", kAzure + "2023-11-16 18:17:04,110\n", 3, 1, "2 columns where the header has 3"},
+      {"azure-csv", kAzure + "2023-11-16 18:17:04,110,\"27\n", 3, 25,
+       "the quote of this cell does not end in its line"},
       {"azure-csv", kAzure + "2023-11-16 18:17:04,110,27,\n", 3, 1, "4 columns where the header has 3"},
       {"azure-csv", kAzure + "2023-11-31 18:17:04,110,27\n", 3, 1, "'TIMESTAMP' must look like"},
       {"azure-csv", kAzure + "2023-11-16 18:17:61,110,27\n", 3, 1, "'TIMESTAMP' must look like"},
