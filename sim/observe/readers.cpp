@@ -45,6 +45,10 @@ const Reader* reader_of(const std::string& path, std::string_view format, Diagno
                       did_you_mean(format, names));
     return nullptr;
   }
+  if (!std::filesystem::exists(path)) {
+    diagnostics.error(whole(path), "there is no such file");
+    return nullptr;
+  }
   const std::string beginning = beginning_of(path);
   for (const Reader& reader : readers())
     if (reader.recognises(beginning)) return &reader;

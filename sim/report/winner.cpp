@@ -94,6 +94,7 @@ struct Reached {
   std::size_t group;
   explore::Estimate value;
   const ParetoPoint* near;  // the point within the bound
+  bool last = false;        // nothing was run that comes nearer the bound
 };
 
 // What the frontier of a group gives at `bound` (a loss) of the second objective: linear between its neighbours there,
@@ -105,7 +106,7 @@ std::optional<Reached> along(const FrontierView& view, std::size_t place_of_grou
     const ParetoPoint& point = view.answer.points[place];
     const double at = loss(view, point, 1);
     if (at <= bound) {
-      if (!looser || at == bound) return Reached{place_of_group, point.values[0], &point};
+      if (!looser || at == bound) return Reached{place_of_group, point.values[0], &point, at < bound};
       const double share = (bound - at) / (loss(view, *looser, 1) - at);
       const auto mixed = [share](double a, double b) { return a + share * (b - a); };
       const auto &a = point.values[0], &b = looser->values[0];
@@ -144,14 +145,17 @@ std::optional<double> bound_of(const explore::ParetoQuery& query) {
   return bound ? std::optional(*bound) : std::nullopt;
 }
 
+// `how`: "with at most" or "with at least" where the ratio is a bound only.
 std::string compared(const FrontierView& view, const explore::Estimate& own, const explore::Estimate& other,
-                     const std::string& rival, const std::string& where, const std::string& assumed) {
+                     const std::string& rival, const std::string& where, const std::string& assumed,
+                     const std::string& how = "at") {
   const Objective& first = view.query.objectives[0];
   const std::string value = in_unit(own.value, first.unit), other_value = in_unit(other.value, first.unit);
   if (other.value == 0)
     return fmt::format("with {} {} instead of {} of {}{}{}", spoken(first), value, other_value, rival, where, assumed);
-  return fmt::format("at {:.3g}x the {} of {} ({} instead of {}{}{}){}", own.value / other.value, spoken(first), rival,
-                     value, other_value, where, assumed, overlap(own, other) ? ", but their intervals overlap" : "");
+  return fmt::format("{} {:.3g}x the {} of {} ({} instead of {}{}{}){}", how, own.value / other.value,
+                     spoken(first), rival, value, other_value, where, assumed,
+                     overlap(own, other) ? ", but their intervals overlap" : "");
 }
 
 // How the winner stands against the others, behind "... meets the SLO": by its own value. With two objectives the best
@@ -161,7 +165,7 @@ std::string against(const FrontierView& view, const ParetoPoint& winner) {
   const Objective& first = view.query.objectives[0];
   const std::string alone =
       fmt::format("with {} {}{}", spoken(first), in_unit(winner.values[0].value, first.unit), assumed(view, winner));
-  if (!view.query.group) return alone + ", the best of the sweep";
+  if (!view.query.group) return alone + ", the best of those compared";
   const auto bound = bound_of(view.query);
   if (view.query.objectives.size() == 2 && (bound || !view.query.slo)) {
     const Objective& second = view.query.objectives[1];
@@ -174,10 +178,16 @@ std::string against(const FrontierView& view, const ParetoPoint& winner) {
     const auto own = std::ranges::find(beyond.points, winner.configuration, &ParetoPoint::configuration);
     const auto rival = best_along(whole, own->group, at);
     if (!rival) return alone + "; no other group does";
-    return compared(
-        view, winner.values[0], rival->value, beyond.groups[rival->group].name,
-        fmt::format(", read off its frontier at {} {}", spoken(second), in_unit(second.loss(at), second.unit)),
-        assumed(whole, *own, *rival->near));
+    std::string where =
+        fmt::format(", read off its frontier at {} {}", spoken(second), in_unit(second.loss(at), second.unit));
+    std::string how = "at";
+    if (rival->last) {
+      // Nearer the bound it may do better still.
+      how = first.maximize ? "with at most" : "with at least";
+      where += fmt::format(": its last point is at {}", in_unit(rival->near->values[1].value, second.unit));
+    }
+    return compared(view, winner.values[0], rival->value, beyond.groups[rival->group].name, where,
+                    assumed(whole, *own, *rival->near), how);
   }
   const ParetoPoint* rival = best_of(view, [&](const ParetoPoint& point) {
     return point.group != winner.group && (view.query.slo || keeps_up(view, point, winner));

@@ -88,10 +88,12 @@ CostResult cost_of(const CostConfig& cost, const std::vector<GroupTime>& groups,
   if (rents) result.by_kind.emplace_back("rent", rent);
   if (writes_off) result.by_kind.emplace_back("write_off", written_off);
   if (cost.electricity) result.by_kind.emplace_back("electricity", *cost.electricity * site);
-  if (owns) result.capital = capital;
+  // A sum without the price of a group would make it the cheapest of all.
+  const bool complete = result.unpriced.empty();
+  if (owns && complete) result.capital = capital;
   if (result.by_kind.empty()) result.not_written_off.clear();  // a capital alone is one that somebody wants to see
-  if (!result.by_kind.empty()) {
-    result.currency = cost.currency.value_or("");
+  if (!result.by_kind.empty()) result.currency = cost.currency.value_or("");
+  if (!result.by_kind.empty() && complete) {
     result.total = 0;
     for (const auto& [kind, amount] : result.by_kind) *result.total += amount;
     result.per_million_output_tokens = per_million(*result.total);

@@ -12,7 +12,8 @@ struct CostResult {
   std::string currency;
   std::vector<std::pair<std::string, double>> by_kind;  // money: "rent", "write_off", "electricity", as far as priced
   std::optional<double> total, per_million_output_tokens;
-  std::optional<double> capital;  // of all devices with a price
+  std::optional<double>
+      capital;  // of all devices; like the total absent where some have no price beside others with one
   std::optional<double> co2_g, co2_g_per_million_output_tokens;
   std::vector<std::string> unpriced;           // groups of devices without a price beside others with one
   std::vector<std::string> not_written_off{};  // groups with a capital and no lifetime, beside other money

@@ -31,9 +31,9 @@ std::optional<Limit> parse_limit(const std::string& text, std::string& problem) 
   if (percent) value.remove_suffix(1);
   const auto number = traces::parse_number<double>(value);
   if (!number || !std::isfinite(*number) || *number < 0 || percent != share) {
-    problem =
-        fmt::format("{} must be {}; got {}", in_quotes(limit.metric + '.' + limit.figure),
-                    share ? "a percentage, as 3%" : "a number of requests, as 5", in_quotes(text.substr(equals + 1)));
+    problem = fmt::format("{} must be {}; got {}", in_quotes(limit.metric + '.' + limit.figure),
+                          share ? "a percentage, as 3%" : "a number in the metric's own unit, as 5 (requests, W)",
+                          in_quotes(text.substr(equals + 1)));
     return std::nullopt;
   }
   limit.largest = percent ? *number / 100 : *number;

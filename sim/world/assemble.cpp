@@ -319,7 +319,9 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
   for (const std::string& sentence : limits_and_calls(parts)) result.warnings.push_back(sentence);
   if (result.cost) {
     for (const std::string& group : result.cost->unpriced)
-      result.warnings.push_back("cost.devices has no price of '" + group + "': its devices count as free");
+      result.warnings.push_back(
+          "cost.devices has no price of '" + group +
+          "', so that the run has no total cost: prices go by the name of a group, and 0 /h is one");
     for (const std::string& group : result.cost->not_written_off)
       result.warnings.push_back("the capital of '" + group +
                                 "' is not in the total cost: cost.devices gives it no 'lifetime' to write it off over");

@@ -62,7 +62,7 @@ TEST_CASE("with one objective optimize finds the configuration that a sweep of a
   const Ran all = run_program({"pareto", scratch.path("all"), "--include-invalid", "--slo", "ttft.p99 <= 300 ms",
                                "--max", "output_tokens_per_joule,same=output_tokens_per_joule", "--format", "json"});
   const auto best = nlohmann::json::parse(all.out)["groups"][0]["points"][0];
-  // "count=2 max_num_seqs=16 rate=64 /s meets ttft.p99 <= 300 ms and ... with ..., the best of the sweep"
+  // "count=2 max_num_seqs=16 rate=64 /s meets ttft.p99 <= 300 ms and ... with ..., the best of those compared"
   CAPTURE(found.out);
   CHECK(found.out.starts_with(best["label"].get<std::string>() +
                               " meets ttft.p99 <= 300 ms and lost_share <= 1% with output\ntokens/joule "));

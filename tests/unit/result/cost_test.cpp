@@ -70,7 +70,13 @@ TEST_CASE("what has no price is absent, and groups without one beside others are
   CHECK_FALSE(nothing.total);
   CHECK_FALSE(nothing.capital);
   CHECK_FALSE(nothing.co2_g);
-  CHECK(cost_of(hourly(4), {one("edge"), one("gpu")}, joules(0), 1).unpriced == std::vector<std::string>{"edge"});
+  CostConfig some = hourly(4);
+  some.electricity = PerJoule(0.25 / 3.6e6);
+  const CostResult partly = cost_of(some, {one("edge"), one("gpu")}, joules(7.2e6), 1);
+  CHECK(partly.unpriced == std::vector<std::string>{"edge"});
+  CHECK_FALSE(partly.total);  // the rent of the one and the electricity of both are no cost of the run
+  CHECK_FALSE(partly.per_million_output_tokens);
+  CHECK(partly.by_kind.size() == 2);
   CHECK_FALSE(cost_of(hourly(4), {one("gpu")}, joules(0), 0).per_million_output_tokens);
   CostConfig capital;
   capital.devices["gpu"].capital = 30'000;
