@@ -37,7 +37,9 @@ void allow_names_of_models(Json& schema) {
 
 // YAML reads an unquoted 0.11 as a number; the reader of scenarios takes what is written.
 void allow_numbers_as_versions(Json& schema) {
-  schema["definitions"]["engine"]["properties"]["version"]["type"] = {"string", "number"};
+  Json& version = schema["definitions"]["engine"]["properties"]["version"];
+  version.erase("type");
+  version["anyOf"] = Json::array({{{"type", "string"}}, {{"type", "number"}}});
 }
 
 // What the field table leaves open: the shapes that axes, variants and zips may have.
