@@ -87,10 +87,12 @@ Estimate mean_of(const std::vector<double>& values) {
 std::vector<Configuration> configurations(const ResultsTable& table) {
   std::vector<Configuration> all;
   std::map<std::vector<std::string>, std::size_t> by_values;
+  std::set<std::pair<std::size_t, std::int64_t>> known_runs;  // configuration and seed
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     const auto [known, is_new] = by_values.emplace(table.rows[row].values, all.size());
     if (is_new) all.emplace_back().values = table.rows[row].values;
-    all[known->second].rows.push_back(row);
+    // The same run under another number, as older samples have it, is no repeat.
+    if (known_runs.emplace(known->second, table.rows[row].seed).second) all[known->second].rows.push_back(row);
   }
   const std::vector<std::string> names = short_names(table.axes);
   for (Configuration& configuration : all) summarise(table, names, configuration);

@@ -59,10 +59,10 @@ std::string currency_of(const ResultsTable& table);
 // Their mean, at least one, with its 95 % interval (Student's t); one value is its own interval.
 Estimate mean_of(const std::vector<double>& values);
 
-// Rows that differ in nothing but repeat and seed: the mean of each metric with its 95 % interval (Student's t over the
-// repeats), or the one row's own interval.
+// Rows that differ in nothing but repeat and seed (of each seed the first): the mean of each metric with its 95 %
+// interval (Student's t over the repeats), or the one row's own interval.
 struct Configuration {
-  std::vector<std::size_t> rows;  // of ResultsTable::rows, at least one
+  std::vector<std::size_t> rows;  // of ResultsTable::rows, at least one, no seed twice
   std::vector<std::string> values;
   std::string label;  // "rate=8 /s edge=4": axes by their shortest unambiguous name
   // The first that is neither valid nor noisy. Noisy repeats are valid together where 200 calls of all were completed

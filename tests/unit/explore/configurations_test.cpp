@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "sim/explore/baseline.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/unit/explore/rows.hpp"
 
@@ -90,6 +91,27 @@ TEST_CASE("repeats that are noisy alone are valid together where they are enough
   CHECK(verdict({1}, 1000) == "noisy");
   CHECK(verdict({1, 1.1, 0.9}, 70, "saturated") == "saturated");
   CHECK(verdict({1, 1.1, 0.9}, 70, "unsteady") == "unsteady");
+}
+
+TEST_CASE("a run that stands twice, as older samples have it, is one: no repeat, no narrower interval") {
+  ResultsTable table;
+  table.axes = {"workload.rate"};
+  for (const auto& [seed, ttft] : {std::pair(1, 1.), {1, 1.}, {2, 3.}, {1, 1.}}) {
+    table.rows.push_back(row(table.rows.size(), {"8 /s"}, {{"ttft.p99", ttft}, {"completed", 100}}));
+    table.rows.back().seed = seed;
+    table.rows.back().verdict = "noisy";
+  }
+  const auto all = configurations(table);
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].rows == std::vector<std::size_t>{0, 2});
+  CHECK(all[0].verdict == "noisy");  // 200 calls, and the half-width of 1 and 3 is 12.7 * 1
+  CHECK(all[0].metrics[place_of("ttft.p99")]->value == approx(2));  // of all four: 1.5
+  table.rows.erase(table.rows.begin() + 2);
+  CHECK(configurations(table)[0].rows.size() == 1);
+  CHECK(configurations(table)[0].verdict == "noisy");  // 300 calls without any scatter, were they three runs
+  Diagnostics diagnostics;
+  for (ResultRow& each : table.rows) each.verdict = "valid";
+  CHECK(baseline_of(table, {}, diagnostics).configurations.at(0).runs == 1);
 }
 
 TEST_CASE("expressions know metrics, axes by any end that is unambiguous, and the verdict") {

@@ -115,13 +115,26 @@ TEST_CASE("any beginning of a Sobol sample covers lists and whole numbers evenly
       "sample: {points: 64, seed: 3}\n");
   std::map<std::string, int> x, n;
   for (std::uint64_t i = 0; i < 32; ++i) {
-    const Point point = *plan.point(i);
-    ++x[point.values[0]];
-    ++n[point.values[1]];
+    const auto point = plan.point(i);
+    REQUIRE(point);
+    ++x[point->values[0]];
+    ++n[point->values[1]];
   }
   CHECK(x == std::map<std::string, int>{{"p", 8}, {"q", 8}, {"r", 8}, {"s", 8}});
   CHECK(n.size() == 8);
   CHECK(std::ranges::all_of(n, [](const auto& count) { return count.second == 4; }));
+}
+
+TEST_CASE("a sample has no point twice: 16 draws of 4 x 2 values are 8 points") {
+  const std::string axes = "axes: {a.n: {between: [1, 4], whole: true}, a.x: [p, q]}\n";
+  for (const char* method : {"sobol", "latin_hypercube"}) {
+    const Plan plan = good_plan(axes + "repeat: 2\nsample: {points: 16, method: " + method + "}\n");
+    const Words all = labels(plan);
+    CHECK(plan.size() == 32);
+    CHECK(std::set(all.begin(), all.end()).size() == all.size());
+    if (method == std::string("sobol")) CHECK(all.size() == 16);  // each of 8 with two seeds
+  }
+  CHECK(labels(good_plan("sample: {points: 3}\n")).size() == 1);
 }
 
 TEST_CASE("axes, values and repeats can be typed beside a plan, or beside a scenario") {
