@@ -215,4 +215,8 @@ TEST_CASE("a short run is hopeless that misses a limit by more than all of it, i
   // Losses below 0 are what is maximised: -8 is beaten by 10 % by -10, -9.5 is not.
   const std::vector<Short> maximised = {{{10, -10}, 0}, {{20, -8}, 0}, {{20, -9.5}, 0}};
   CHECK(hopeless(maximised, 3) == std::vector<bool>{false, true, false});
+  // Equal objectives make no twin: the second took other steps, which a limit may tell apart at full length.
+  const std::vector<Short> alike = {
+      {{5}, 0, {Estimate{100}}}, {{5}, 0, {Estimate{101}}}, {{5}, 0, {std::nullopt}}, {{5}, 0, {Estimate{100}}}};
+  CHECK(hopeless(alike, 4) == std::vector<bool>{false, false, false, true});
 }
