@@ -68,6 +68,15 @@ TEST_CASE("ranges: both ends, evenly or by a factor, in the unit of the ends") {
   CHECK(values_of_axis("{logspace: [1, 8], points: 13, whole: true}") == Words{"1", "2", "3", "4", "5", "6", "7", "8"});
 }
 
+TEST_CASE("computed values have all digits of whole numbers, and as many as tell neighbours apart") {
+  CHECK(values_of_axis("{range: [1000000, 1000004], step: 1}") ==
+        Words{"1000000", "1000001", "1000002", "1000003", "1000004"});
+  CHECK(values_of_axis("{linspace: [1048576, 2097152], points: 2, whole: true}") == Words{"1048576", "2097152"});
+  CHECK(values_of_axis("{logspace: [1 B, 1073741824 B], points: 3}") == Words{"1 B", "32768 B", "1073741824 B"});
+  CHECK(values_of_axis("{range: [1000000.5, 1000001.5], step: 0.5}") == Words{"1000000.5", "1000001", "1000001.5"});
+  CHECK(values_of_axis("{linspace: [0, 1], points: 4}") == Words{"0", "0.333333", "0.666667", "1"});  // as six do
+}
+
 TEST_CASE("a zip varies together, a variant sets several paths") {
   const Plan plan = good_plan(
       "variants: {hardware: {edge: {h.kind: cim, h.count: 4}, rack: {h.kind: gpu}}}\n"
