@@ -10,6 +10,7 @@
 
 #include "sim/explore/halving.hpp"
 #include "sim/explore/hypervolume.hpp"
+#include "sim/explore/optimize_plan.hpp"
 
 using namespace llmscape::explore;
 
@@ -205,6 +206,27 @@ TEST_CASE("continuous genes are searched too: a frontier on a line of 4,096 valu
   };
   // Of y = 0: the area under 1 that sqrt(a) + sqrt(b) >= 1 leaves is 1 - 1/6.
   CHECK(hypervolume(losses_of(optimize(query)), Losses{1, 1}) > 0.95 * (1 - 1. / 6));
+}
+
+TEST_CASE("no value of an interval is tried twice: few whole numbers are all tried, many as a log spreads them") {
+  const auto tried = [](const Interval& interval) {
+    std::vector<double> numbers;
+    for (const Choice& choice : values_tried({{"a.n"}, {}, interval}))
+      numbers.push_back(std::stod(choice.values.front()));
+    return numbers;
+  };
+  for (const bool log : {true, false}) {
+    const std::vector<double> few = tried({2, 40, "", log, true});
+    CHECK(few.size() == 39);
+    for (std::size_t i = 0; i < few.size(); ++i) CHECK(few[i] == static_cast<double>(i + 2));
+    const std::vector<double> many = tried({1, 65536, "", log, true});
+    CHECK(std::ranges::adjacent_find(many, std::greater_equal()) == many.end());
+    if (!log) CHECK(many.size() == 4096);
+    // Neighbours are 2^(1/256) apart: below 1 / (2^(1/256) - 1) = 368.8 all whole numbers are among them.
+    for (std::size_t i = 0; log && i < 368; ++i) CHECK(many.at(i) == static_cast<double>(i + 1));
+    CHECK(many.back() >= 65536 * (log ? std::exp2(-1. / 256) : 4095. / 4096));
+  }
+  CHECK(tried({1, 1.001, "", true, false, 8}).size() == 4096);
 }
 
 TEST_CASE("a short run is hopeless that misses a limit by more than all of it, is beaten by 10 %, or has a twin") {
