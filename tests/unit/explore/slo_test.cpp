@@ -148,6 +148,26 @@ TEST_CASE("noisy runs are judged by several seeds, by the mean in the end, and o
   CHECK(standing({0.05, 0.06}, "unsteady") == "failed in 2");
 }
 
+TEST_CASE("noisy runs do not meet an SLO where fewer seeds are allowed than decide") {
+  auto runs = runs_with_ttft({0.05, 0.05, 0.05});
+  for (SearchRun& run : runs) run = {run.row, "50 calls"};
+  for (SearchRun& run : runs) run.row.verdict = "noisy";
+  for (const auto repeat : {std::size_t{1}, std::size_t{2}}) {
+    Question question{limits("ttft.p99 <= 100 ms"), repeat, false};
+    const auto judged = judge(question, {}, runs);
+    REQUIRE(judged);
+    CHECK(judged->standing == Standing::failed);
+    CHECK(judged->runs.size() == repeat);
+    CHECK(judged->why == "noisy: 50 calls; 3 seeds or more decide (--repeat)");
+    question.include_invalid = true;
+    CHECK(judge(question, {}, runs)->standing == Standing::met);
+  }
+  CHECK(judge({limits("ttft.p99 <= 100 ms"), 3, false}, {}, runs)->standing == Standing::met);
+  runs[0] = runs_with_ttft({0.3})[0];
+  runs[0].row.verdict = "noisy";
+  CHECK(judge({limits("ttft.p99 <= 100 ms"), 1, false}, {}, runs)->why == "ttft.p99 <= 100 ms");
+}
+
 TEST_CASE("a run whose verdict is not valid does not meet an SLO, unless invalid runs count") {
   Question question{limits("ttft.p99 <= 100 ms"), 4, false};
   auto runs = runs_with_ttft({0.01});
