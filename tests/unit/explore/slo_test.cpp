@@ -85,6 +85,22 @@ TEST_CASE("a rate is compared in its unit or in none, as its name says it: both 
   CHECK(limits("requests_per_s > 2 /min, goodput_rps >= 5").size() == 2);
 }
 
+TEST_CASE("a limit that begins with its constant is turned round: what is measured is what is told") {
+  for (const auto& [typed, turned] : {std::pair("0.2 s >= ttft.p99", "ttft.p99 <= 0.2 s"),
+                                      {"0.2 s>ttft.p99", "ttft.p99 < 0.2 s"},
+                                      {"5 <= goodput_rps", "goodput_rps >= 5"},
+                                      {"2*tpot.mean < ttft.p50", "2*tpot.mean < ttft.p50"}}) {
+    const Limit limit = limits(typed)[0];
+    CHECK(limit.text == turned);
+    CHECK(limit.at_most == (limit.text.find('<') != std::string::npos));
+    CHECK(limit.strict == (limit.text.find('=') == std::string::npos));
+  }
+  const auto judged = judge({limits("0.2 s >= ttft.p99"), 1, false}, {}, runs_with_ttft({0.18}));
+  REQUIRE(judged);
+  CHECK(judged->standing == Standing::met);
+  CHECK(judged->sides[0]->value == 0.18);
+}
+
 TEST_CASE("an axis is compared in the unit that all of its values have") {
   ResultsTable table;
   table.axes = {"workload.arrivals.rate", "devices[0].count", "batcher"};
