@@ -60,7 +60,8 @@ std::string currency_of(const ResultsTable& table);
 Estimate mean_of(const std::vector<double>& values);
 
 // Rows that differ in nothing but repeat and seed (of each seed the first): the mean of each metric with its 95 %
-// interval (Student's t over the repeats), or the one row's own interval.
+// interval (Student's t over the repeats), wider by what the rows' own intervals have on either side in the mean; or the
+// one row's own interval.
 struct Configuration {
   std::vector<std::size_t> rows;  // of ResultsTable::rows, at least one, no seed twice
   std::vector<std::string> values;
@@ -71,6 +72,8 @@ struct Configuration {
   std::vector<std::optional<Estimate>> metrics;
   std::string energy_boundary, currency;  // as of its rows
 };
+// The interval of the repeats alone, without the rows' own; one row is its own.
+std::optional<Estimate> over_repeats(const ResultsTable& table, const Configuration& configuration, std::size_t metric);
 // In the order of their first row.
 std::vector<Configuration> configurations(const ResultsTable& table);
 

@@ -74,6 +74,25 @@ TEST_CASE(
   CHECK(*all[1].metrics[place_of("ttft.p99")] == Estimate{5, 5, 7});
 }
 
+TEST_CASE("repeats keep the intervals of their runs: the means of their ends, wider by the scatter of the values") {
+  ResultsTable table;
+  table.axes = {"workload.rate"};
+  table.rows = {row(0, {"8 /s"}, {}), row(1, {"8 /s"}, {})};
+  table.rows[0].metrics[place_of("ttft.p99")] = Estimate{1, 0.7, 1.5};
+  table.rows[1].metrics[place_of("ttft.p99")] = Estimate{3, 2.5, 3.7};
+  const Configuration both = configurations(table)[0];
+  // Of 1 and 3: variance 2, t of one degree of freedom 12.7062, half-width 12.7062 * sqrt(2 / 2).
+  const Estimate ttft = *both.metrics[place_of("ttft.p99")];
+  CHECK(ttft.value == approx(2));
+  CHECK(ttft.low == approx(1.6 - 12.7062));
+  CHECK(ttft.high == approx(2.6 + 12.7062));
+  // A baseline has the kernel models in common with later results: it is held by the scatter alone.
+  CHECK(over_repeats(table, both, place_of("ttft.p99"))->high == approx(2 + 12.7062));
+  Diagnostics diagnostics;
+  const Baseline held = baseline_of(table, {}, diagnostics);
+  CHECK(held.configurations.at(0).metrics.at("ttft_s.p99").high == approx(2 + 12.7062));
+}
+
 TEST_CASE("repeats that are noisy alone are valid together where they are enough calls and scatter little") {
   const auto verdict = [](const std::vector<double>& ttft, double calls, const std::string& last = "noisy") {
     ResultsTable table;
