@@ -220,9 +220,14 @@ void check_known(const Expression& expression, const ResultsTable& table, Diagno
     if (!column) continue;
     const auto place = static_cast<std::size_t>(column - metrics::columns().data());
     if (std::ranges::none_of(table.rows, [&](const ResultRow& row) { return row.metrics[place].has_value(); }))
-      diagnostics.error(name.where, fmt::format("no result has {}", in_quotes(name.name)),
-                        column->metric->section == "cost" ? "give the scenario prices: cost.devices" : "");
+      diagnostics.error(name.where, fmt::format("no result has {}", in_quotes(name.name)), needed_for(*column->metric));
   }
+}
+
+std::string needed_for(const metrics::Metric& metric) {
+  if (metric.section == "cost") return "give the scenario prices: cost.devices";
+  if (metric.key == "goodput_rps" || metric.key == "slo_attainment") return "give the scenario limits: slo";
+  return "";
 }
 
 std::optional<NameUnit> unit_of(const metrics::Metric& metric) {

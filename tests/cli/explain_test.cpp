@@ -59,6 +59,22 @@ TEST_CASE("sensitivity refuses text of --only that no figure has in its path") {
   CHECK(holds(ran.err, "did you mean 'idle_power'?"));
 }
 
+TEST_CASE("sensitivity refuses metrics that the run does not have: they would read as figures without effect") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file("s.yaml", small_scenario());
+  const Ran ran = run_program({"sensitivity", scenario, "--metrics", "goodput_rps,total_cost,ttft.mean", "-q", "-j1"});
+  CHECK(ran.code == 2);
+  CHECK(ran.out.empty());
+  CHECK(holds(ran.err, "--metrics: the run has no 'goodput_rps'"));
+  CHECK(holds(ran.err, "--metrics: the run has no 'total_cost'"));
+  CHECK(holds(ran.err, "give the scenario prices: cost.devices"));
+  CHECK(holds(ran.err, "2 errors."));
+  // What nobody asked for may be missing: calls of one token have no tpot.
+  CHECK(run_program({"sensitivity", scenario, "--set", "workload.stream.output={kind: fixed, value: 1}", "--only",
+                     "idle_power", "-q", "-j1"})
+            .code == 0);
+}
+
 TEST_CASE("sensitivity prints the same bytes for any number of jobs, ranks, draws and writes CSV") {
   const Scratch scratch;
   const std::string scenario = scratch.file("s.yaml", small_scenario());
