@@ -284,8 +284,8 @@ void check_space(const Plan& plan, const scenario::Catalogs& catalogs, bool mone
   if (!plan.config().skip_refused || !one_runs) diagnostics = std::move(refused);
   if (money && currencies.size() > 1)
     diagnostics.error({},
-                      fmt::format("an objective is an amount of money, and prices are in {}: amounts in unlike "
-                                  "currencies have no order",
+                      fmt::format("an objective or a limit is an amount of money, and prices are in {}: amounts in "
+                                  "unlike currencies have no order",
                                   fmt::join(currencies, " and ")),
                       "state all prices in one");
 }
