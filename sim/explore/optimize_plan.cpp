@@ -128,7 +128,7 @@ class PlanOptimizer {
       const std::vector<ResultRow> rows = rows_of(points[i], rung.store);
       shorter[i]->judged = judge(rows, true);
       Short& known = rung.known.emplace_back(Short{shorter[i]->judged.losses, shorter[i]->judged.violation});
-      for (const ResultRow& row : rows) std::ranges::copy(row.metrics, std::back_inserter(known.metrics));
+      for (const ResultRow& row : rows) std::ranges::move(done_in(row), std::back_inserter(known.metrics));
     }
     const std::vector<bool> drop = hopeless(rung.known, shorter.size());
     for (std::size_t i = 0; i < shorter.size(); ++i) {

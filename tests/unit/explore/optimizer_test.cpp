@@ -11,6 +11,7 @@
 #include "sim/explore/halving.hpp"
 #include "sim/explore/hypervolume.hpp"
 #include "sim/explore/optimize_plan.hpp"
+#include "tests/unit/explore/rows.hpp"
 
 using namespace llmscape::explore;
 
@@ -241,4 +242,10 @@ TEST_CASE("a short run is hopeless that misses a limit by more than all of it, i
   const std::vector<Short> alike = {
       {{5}, 0, {Estimate{100}}}, {{5}, 0, {Estimate{101}}}, {{5}, 0, {std::nullopt}}, {{5}, 0, {Estimate{100}}}};
   CHECK(hopeless(alike, 4) == std::vector<bool>{false, false, false, true});
+  // Blocks that were never needed are nothing that a run did.
+  const auto done = [](double use, double blocks) {
+    return done_in(llmscape::explore::test::row(0, {}, {{"peak_use", use}, {"blocks", blocks}, {"steps", 7}}));
+  };
+  CHECK(done(0.5, 1000) == done(0.4, 1250));
+  CHECK(done(0.6, 1000) != done(0.5, 1200));
 }
