@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/yaml_reader.hpp"
+#include "base/yaml_items.hpp"
 
 #include <fmt/format.h>
 
@@ -92,18 +92,6 @@ const YamlNode* name_of(const YamlNode& item) {
   return name && name->is_scalar() ? name : nullptr;
 }
 
-std::optional<std::size_t> index_of(const YamlNode& sequence, std::string_view text) {
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-  if (error == std::errc() && end == text.data() + text.size())
-    return index < sequence.items.size() ? std::optional(index) : std::nullopt;
-  for (std::size_t i = 0; i < sequence.items.size(); ++i) {
-    const YamlNode* name = name_of(sequence.items[i]);
-    if (name && name->text == text) return i;
-  }
-  return std::nullopt;
-}
-
 void report_no_item(const YamlNode& node, const Step& step, const Assignment& assignment, Diagnostics& diagnostics) {
   std::vector<std::string> names;
   for (const YamlNode& item : node.items)
@@ -118,12 +106,14 @@ void report_no_item(const YamlNode& node, const Step& step, const Assignment& as
                                       : fmt::format("{} has {}", path, fmt::join(names, ", ")));
 }
 
-// The node that the step leads to, added to a mapping that lacks it; nullptr after reporting.
-YamlNode* follow(YamlNode& node, const Step& step, const Assignment& assignment, Diagnostics& diagnostics) {
+// The node that the step leads to, added to a mapping that lacks it; nullptr after reporting. Below a preset an item
+// that is not there yet may be one that the preset brings: `merge` lays it on that.
+YamlNode* follow(YamlNode& node, const Step& step, bool below_preset, const Assignment& assignment,
+                 Diagnostics& diagnostics) {
   if (node.is_sequence() && step.bracket)
-    if (const auto index = index_of(node, step.text)) return &node.items[*index];
+    if (const auto index = item_index(node, step.text)) return &node.items[*index];
   if (YamlNode* present = node.find(step.text)) return present;
-  if (node.is_sequence() || (step.bracket && !node.is_scalar())) {
+  if (node.is_sequence() || (step.bracket && !below_preset && !node.is_scalar())) {
     report_no_item(node, step, assignment, diagnostics);
   } else if (node.is_mapping() || node.kind == YamlNode::Kind::null) {
     YamlNode added;
@@ -139,13 +129,27 @@ YamlNode* follow(YamlNode& node, const Step& step, const Assignment& assignment,
 
 }  // namespace
 
+std::optional<std::size_t> item_index(const YamlNode& sequence, std::string_view text) {
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (error == std::errc() && end == text.data() + text.size())
+    return index < sequence.items.size() ? std::optional(index) : std::nullopt;
+  for (std::size_t i = 0; i < sequence.items.size(); ++i) {
+    const YamlNode* name = name_of(sequence.items[i]);
+    if (name && name->text == text) return i;
+  }
+  return std::nullopt;
+}
+
 void apply_override(YamlNode& root, std::string_view text, Diagnostics& diagnostics) {
   Assignment assignment(text, diagnostics);
   const auto path = assignment.path();
   if (!path) return;
   YamlNode* node = &root;
+  bool below_preset = false;
   for (const Step& step : *path) {
-    node = follow(*node, step, assignment, diagnostics);
+    below_preset = below_preset || std::as_const(*node).find("preset");
+    node = follow(*node, step, below_preset, assignment, diagnostics);
     if (!node) return;
   }
   *node = assignment.value();
@@ -163,7 +167,7 @@ std::vector<std::string> override_path(const YamlNode& root, std::string_view pa
     if (!node) continue;
     if (!node->is_sequence() || !step.bracket) {
       node = node->find(step.text);
-    } else if (const auto index = index_of(*node, step.text)) {
+    } else if (const auto index = item_index(*node, step.text)) {
       places.back() = std::to_string(*index);
       node = &node->items[*index];
     } else {

@@ -54,8 +54,8 @@ YamlNode read_yaml(std::shared_ptr<const SourceText> source, Diagnostics& diagno
 // Reads the file; one that cannot be opened is an error without a line.
 YamlNode read_yaml_file(const std::filesystem::path& path, Diagnostics& diagnostics);
 
-// Lays `over` on `base`: mappings merge key by key, everything else is replaced, and so is a mapping by one of another
-// `kind` or `policy`. Places and origins stay with each node.
+// Lays `over` on `base`: mappings merge key by key, or into a list by the numbers or names of its items; all else is
+// replaced, and so is a mapping by one of another `kind` or `policy`. Places and origins stay with each node.
 YamlNode merge(YamlNode base, const YamlNode& over);
 
 // Whether both hold the same values with the same places and origins. Trees that share their nodes are not walked.

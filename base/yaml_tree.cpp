@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/yaml_reader.hpp"
-
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <vector>
+
+#include "base/yaml_items.hpp"
 
 namespace llmscape {
 
@@ -96,9 +97,27 @@ bool of_unlike_kinds(const YamlNode& base, const YamlNode& over) {
   return false;
 }
 
+// Lays what is said of items ("--set ...collectives[0].latency=5us") on the list that a preset brings; false where it
+// is no such thing, or the list lacks one of them.
+bool lay_on_items(YamlNode& base, const YamlNode& over) {
+  if (!base.is_sequence() || !over.is_mapping() || over.entries.empty()) return false;
+  std::vector<std::size_t> places;
+  for (const auto& entry : std::as_const(over.entries)) {
+    const auto place = item_index(base, entry.key);
+    if (!place) return false;
+    places.push_back(*place);
+  }
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    YamlNode& item = base.items[places[i]];
+    item = merge(std::move(item), std::as_const(over.entries)[i].value);
+  }
+  return true;
+}
+
 }  // namespace
 
 YamlNode merge(YamlNode base, const YamlNode& over) {
+  if (lay_on_items(base, over)) return base;
   if (!base.is_mapping() || !over.is_mapping() || of_unlike_kinds(base, over)) return over;
   std::map<std::string, std::size_t> places;
   for (const auto& entry : std::as_const(base.entries)) places.emplace(entry.key, places.size());

@@ -15,7 +15,8 @@ namespace {
 
 constexpr const char* kFooter =
     R"(The last column names the one that is better, where one direction is: see 'llmscape list metrics'.
-It names none for total_joules and total_cost where the windows differ in length.
+It names none for total_joules, total_cost and co2_g where the windows differ in length, and says
+'same' where both are equal to nine digits.
 
 Examples:
   llmscape run scenario.yaml -o a

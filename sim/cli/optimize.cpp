@@ -111,8 +111,11 @@ int optimize(const Arguments& arguments, const std::vector<std::string>& typed) 
   explore::PlanOptimization query;
   if (plan) query = read_query(arguments, *plan, diagnostics);
   if (plan && plan->axes().empty()) diagnostics.error({}, "the plan varies nothing", "add axes");
-  if (plan && !diagnostics.has_errors())
-    explore::check_space(*plan, known, counted_in(query.objectives).money, diagnostics);
+  const bool money =
+      counted_in(query.objectives).money || std::ranges::any_of(query.slo, [](const explore::Limit& limit) {
+        return explore::counts_money(limit.left) || explore::counts_money(limit.right);
+      });
+  if (plan && !diagnostics.has_errors()) explore::check_space(*plan, known, money, diagnostics);
   arguments.messages.show(diagnostics, "See 'llmscape show fields sweep' and 'llmscape list metrics'.");
   if (!plan || diagnostics.has_errors()) return kUsage;
 

@@ -17,6 +17,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/objective_options.hpp"
 #include "sim/cli/verbs.hpp"
+#include "sim/explore/axis_role.hpp"
 #include "sim/report/frontier.hpp"
 
 namespace llmscape::cli::pareto_verb {
@@ -79,6 +80,7 @@ class Reading {
     if (arguments_.slo_option->count() > 0) query_.slo = condition(arguments_.slo, typed("--slo", arguments_.slo));
     else if (planned) query_.slo = condition(planned->text, planned->where);
     query_.include_invalid = arguments_.include_invalid;
+    check_money();
     read_epsilon();
     if (!arguments_.reference.empty()) read_reference();
     return std::move(query_);
@@ -105,6 +107,19 @@ class Reading {
     if (all.size() < 2 && diagnostics_.errors() == before)
       diagnostics_.error({}, all.empty() ? "no objectives: say --max, --min, --objectives or --preset"
                                          : "a frontier needs two objectives or more; got " + all.front().name);
+  }
+
+  // Conditions and --dominates put every configuration beside the same amount; a frontier is split by currency instead.
+  void check_money() {
+    if (diagnostics_.has_errors()) return;
+    const explore::ResultsTable left = query_.where ? explore::rows_where(table_, *query_.where) : table_;
+    const auto check = [&](const char* what, const std::string& option, const std::string& text) {
+      explore::check_currency(what, typed(option, text), left, diagnostics_);
+    };
+    if (query_.where && explore::counts_money(*query_.where)) check("--where", "--where", arguments_.where);
+    if (query_.slo && explore::counts_money(*query_.slo)) check("the SLO", "slo", query_.slo->text());
+    if (!arguments_.dominated.empty() && counted_in(query_.objectives).money)
+      check("--dominates", "--dominates", arguments_.dominated);
   }
 
   std::optional<Expression> condition(const std::string& text, const SourceRange& where) {

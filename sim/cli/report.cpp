@@ -102,6 +102,8 @@ class Reading {
       else if (!has_values(*column))
         complain(text, start, limit, severity,
                  fmt::format("is met by no configuration: none has {}", in_quotes(match[1].str())));
+      else if (explore::counts_money(*column) && explore::currencies_of(table_).size() > 1)
+        complain(text, start, limit, severity, "compares amounts in unlike currencies");
       else if (in_its_unit(text, start, limit, severity))
         view_.limits.push_back({column->name, *bound, match[2] == "<="});
     }

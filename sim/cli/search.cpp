@@ -20,6 +20,7 @@
 #include "sim/cli/whole_numbers.hpp"
 #include "sim/explore/search.hpp"
 #include "sim/report/search_answer.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::cli::search_verb {
 namespace {
@@ -121,6 +122,15 @@ int search(const Arguments& arguments) {
                                  }};
   const explore::SearchAnswer answer = explore::search(*plan, *query, options);
   if (shows_progress) write_to_stderr("\n");
+  Diagnostics lacking;
+  for (const metrics::Column* column : answer.lacking)
+    lacking.error(typed("--slo", arguments.slo),
+                  fmt::format("the run has no {}", in_quotes(metrics::short_name(*column))),
+                  explore::needed_for(*column->metric));
+  if (lacking.has_errors()) {
+    arguments.messages.show(lacking, "See 'llmscape list metrics'.");
+    return kUsage;
+  }
   const std::string text =
       arguments.format == "json" ? report::search_json(*query, answer) : report::search_text(*query, answer);
   std::fputs(text.c_str(), stdout);

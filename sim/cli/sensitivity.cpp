@@ -21,6 +21,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/whole_numbers.hpp"
 #include "sim/explore/parameters.hpp"
+#include "sim/explore/results.hpp"
 #include "sim/result/metric_table.hpp"
 
 namespace llmscape::cli::sensitivity_verb {
@@ -40,6 +41,7 @@ struct Arguments {
   std::string change = "10%", format = "table";
   std::vector<std::string> set, only;
   std::vector<std::string> metrics = {"ttft.mean", "tpot.mean", "output_tokens_per_s", "joules_per_output_token"};
+  const CLI::Option* metrics_option = nullptr;
   std::optional<std::int64_t> seed;
   bool quiet = false;
   int jobs = default_jobs();
@@ -92,6 +94,15 @@ void check_only(const std::vector<std::string>& only, const scenario::Scenario& 
                         did_you_mean(text, keys));
 }
 
+// Metrics that the run of the scenario as it is does not have: their effects would read as none.
+void check_base(const explore::Sensitivity& found, Diagnostics& diagnostics) {
+  for (std::size_t i = 0; i < found.metrics.size(); ++i)
+    if (!found.base[i])
+      diagnostics.error(kCommandLine,
+                        fmt::format("--metrics: the run has no {}", in_quotes(metrics::short_name(*found.metrics[i]))),
+                        explore::needed_for(*found.metrics[i]->metric));
+}
+
 int run_verb(const Arguments& arguments) {
   Diagnostics diagnostics;
   const auto scenario =
@@ -103,6 +114,7 @@ int run_verb(const Arguments& arguments) {
   arguments.messages.show(diagnostics, "See 'llmscape show fields scenario'.");
   if (diagnostics.has_errors()) return kUsage;
   options.only = arguments.only;
+  options.needs_all_metrics = arguments.metrics_option->count() > 0;
   options.catalogs = remembering_catalogs();
   options.jobs = arguments.jobs;
   catch_interrupts();
@@ -111,8 +123,14 @@ int run_verb(const Arguments& arguments) {
     stop_if_interrupted();
     progress.update(share);
   };
-  const std::string text = text_of(explore::sensitivity(*scenario, options), arguments.format);
-  write_file_atomically(arguments.output, text);
+  const explore::Sensitivity found = explore::sensitivity(*scenario, options);
+  Diagnostics lacking;
+  if (options.needs_all_metrics) check_base(found, lacking);
+  if (lacking.has_errors()) {
+    arguments.messages.show(lacking, "See 'llmscape list metrics'.");
+    return kUsage;
+  }
+  write_file_atomically(arguments.output, text_of(found, arguments.format));
   return kDone;
 }
 
@@ -132,10 +150,11 @@ void add(CLI::App& app, Session& session) {
                    "By how much figures are changed, more and less; from 100% on only more")
       ->type_name("SHARE")
       ->capture_default_str();
-  verb->add_option("--metrics", arguments->metrics, "Metrics to look at, with commas between; see 'list metrics'")
-      ->type_name("NAMES")
-      ->delimiter(',')
-      ->default_str("ttft.mean, tpot.mean, output_tokens_per_s, joules_per_output_token");
+  arguments->metrics_option =
+      verb->add_option("--metrics", arguments->metrics, "Metrics to look at, with commas between; see 'list metrics'")
+          ->type_name("NAMES")
+          ->delimiter(',')
+          ->default_str("ttft.mean, tpot.mean, output_tokens_per_s, joules_per_output_token");
   verb->add_option("--only", arguments->only, "Change only figures whose path has this text in it. Repeatable")
       ->type_name("TEXT")
       ->allow_extra_args(false);

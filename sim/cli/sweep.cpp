@@ -90,7 +90,8 @@ int tell_plan(const explore::Plan& plan, const Arguments& arguments) {
     }
   const std::uint64_t points = count_points(plan);
   if (!table.empty()) fmt::print("{}\n", table.text());
-  fmt::print("{} points{}", points, points < plan.size() ? fmt::format(" ({} excluded)", plan.size() - points) : "");
+  const char* why = plan.config().sample ? "excluded, or drawn before" : "excluded";
+  fmt::print("{} points{}", points, points < plan.size() ? fmt::format(" ({} {})", plan.size() - points, why) : "");
   if (const auto seconds = seconds_of_a_point(plan))
     fmt::print("; the first takes {:.2g} s, all of them perhaps {:.2g} s with -j {}", *seconds,
                *seconds * static_cast<double>(points) / arguments.jobs, arguments.jobs);

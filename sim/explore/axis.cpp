@@ -62,10 +62,20 @@ std::optional<Interval> ends_of(const std::vector<YamlNode>& ends, const YamlNod
   return Interval{low->value, high->value, low->unit.empty() ? "" : ' ' + low->unit, log, false};
 }
 
-// Six digits: a value that came from a power or a sum shows no trace of its rounding.
+constexpr double kExactBelow = 1ULL << 53;  // all whole numbers are doubles
+constexpr int kMostDigits = 15;             // of which any decimal comes back out of a double
+
+// Whole numbers have all their digits. Others have six, or as many as tell neighbours apart: a value that came from a
+// power or a sum shows no trace of its rounding.
 std::string written(double value, const Interval& interval) {
-  return fmt::format("{:.6g}{}", interval.whole ? std::round(value) : value, interval.unit);
+  const double whole = std::round(value);
+  const bool is_whole = interval.whole || std::abs(value - whole) <= 1e-12 * std::abs(value);
+  if (is_whole && std::abs(whole) < kExactBelow) return fmt::format("{:.0f}{}", whole + 0., interval.unit);  // no -0
+  return fmt::format("{:.{}g}{}", value, interval.digits, interval.unit);
 }
+
+// The digits of values that lie `apart` as a share of the largest of them, one more than that asks for.
+int digits_for(double apart) { return std::clamp(static_cast<int>(std::ceil(-std::log10(apart))) + 1, 6, kMostDigits); }
 
 double between(const Interval& interval, double share) {
   if (interval.log) return interval.low * std::pow(interval.high / interval.low, share);
@@ -74,6 +84,12 @@ double between(const Interval& interval, double share) {
 
 Choice choice_of(const std::string& path, std::string value, const std::string& yaml) {
   return {{std::move(value)}, {path + '=' + yaml}};
+}
+
+// How far `steps` steps from end to end lie apart, as a share of their value.
+double apart(const Interval& interval, double steps) {
+  if (interval.log) return std::pow(interval.high / interval.low, 1 / steps) - 1;
+  return (interval.high - interval.low) / steps / std::max(std::abs(interval.low), std::abs(interval.high));
 }
 
 // What a cell of the table shows of a value.
@@ -129,6 +145,7 @@ class AxisReader {
       if (interval->whole &&
           (std::floor(interval->low) != interval->low || std::floor(interval->high) != interval->high))
         diagnostics_.error(node_.where, "whole numbers lie between two that are whole themselves");
+      interval->digits = digits_for(apart(*interval, static_cast<double>(kIntervalValues)));
       axis_.interval = interval;
       return;
     }
@@ -138,6 +155,7 @@ class AxisReader {
     }
     if (static_cast<std::size_t>(*range_.points) > kMostValues) return too_many();
     const auto last = static_cast<double>(*range_.points - 1);
+    interval->digits = digits_for(apart(*interval, last));
     for (std::int64_t i = 0; i < *range_.points; ++i) add(between(*interval, static_cast<double>(i) / last), *interval);
   }
 
@@ -157,6 +175,7 @@ class AxisReader {
     interval->whole = range_.whole;
     const double steps = std::floor((interval->high - interval->low) / step->value * (1 + 1e-12));
     if (!(steps < static_cast<double>(kMostValues))) return too_many();
+    interval->digits = digits_for(step->value / std::max(std::abs(interval->low), std::abs(interval->high)));
     for (double i = 0; i <= steps; ++i) add(interval->low + i * step->value, *interval);
   }
 

@@ -16,11 +16,15 @@ struct Choice {
   std::vector<std::string> overrides;  // "path=value"
 };
 
+// Values of an interval that are told apart: that an optimiser tries, and that have digits of their own.
+inline constexpr std::size_t kIntervalValues = 4096;
+
 // Any value between two ends, in one unit.
 struct Interval {
   double low = 0, high = 0;
   std::string unit;  // with the space before it: " /s"
   bool log = false, whole = false;
+  int digits = 6;  // that values are written with which are not whole
 };
 
 // What varies on its own. A zip has several columns, the others one.

@@ -271,8 +271,9 @@ Baseline baseline_of(const ResultsTable& table, const Baseline& before, Diagnost
     if (out.runs > 1) out.seed = table.rows[configuration.rows.front()].seed;
     for (const metrics::Column* column : columns) {
       const auto place = static_cast<std::size_t>(column - metrics::columns().data());
-      if (!configuration.metrics[place]) continue;
-      out.metrics[column->name] = of_runs(*configuration.metrics[place], out.runs);
+      const auto held = over_repeats(table, configuration, place);
+      if (!held) continue;
+      out.metrics[column->name] = *held;
       if (counts_money(*column)) out.currency = configuration.currency;
       for (const std::size_t row : configuration.rows)
         if (out.runs > 1) out.by_seed[column->name].push_back(table.rows[row].metrics[place]->value);

@@ -53,7 +53,7 @@ class Search {
     if (!space_.whole) return value;
     for (int away = 0; away <= kMostPassedOver; ++away)
       for (const double candidate : {value - away, value + away})
-        if (candidate >= low && candidate <= high && standing_(candidate) != Standing::refused) return candidate;
+        if (candidate >= low && candidate <= high && !is_refused(candidate)) return candidate;
     return value;
   }
 
@@ -61,35 +61,66 @@ class Search {
   bool bracket(double start, bool met) {
     const bool upwards = met == space_.largest;
     double value = start;
+    // The last that fails by itself, and the first one behind it that is refused; equal where there is none.
+    double accepted = start, refused = start;
+    bool any_accepted = !is_refused(start);
     for (int i = 0; i < kMostDoublings; ++i) {
       const double further = clipped(upwards ? value * 2 : value / 2);
-      if (further == value) return true;  // the end of the space
+      if (further == value) break;  // the end of the space
       const double tried =
           upwards ? accepted_near(further, value + 1, highest()) : accepted_near(further, lowest(), value - 1);
       const auto is = look(tried);
       if (!is) return false;
+      value = tried;
+      if (!met && any_accepted && is_refused(tried)) {
+        if (refused == accepted) refused = tried;
+        continue;
+      }
       (*is ? step_.met : step_.failed) = tried;
       if (*is != met) return true;
-      value = tried;
+      accepted = refused = tried;
+      any_accepted = !is_refused(tried);
     }
-    return true;
+    // Where the start fails, what is sought may lie before the values that no scenario can have.
+    return refused == accepted || look_between(accepted, refused);
   }
+
+  // Halves what lies between a value that fails and one that is refused, until one meets it or they are as near as
+  // asked; false where a value is to be tried first.
+  bool look_between(double fails, double refused) {
+    for (;;) {
+      const auto middle = middle_of(std::min(fails, refused), std::max(fails, refused));
+      if (!middle) return true;
+      if (is_refused(*middle)) {
+        refused = *middle;
+        continue;
+      }
+      const auto is = look(*middle);
+      if (!is) return false;
+      (*is ? step_.met : step_.failed) = *middle;
+      if (*is) return true;
+      fails = *middle;
+    }
+  }
+
+  // Nothing where the two are as near as asked.
+  [[nodiscard]] std::optional<double> middle_of(double low, double high) const {
+    if (!space_.whole && high <= low * (1 + space_.precision)) return std::nullopt;
+    const double middle =
+        space_.whole ? accepted_near(std::round((low + high) / 2), low + 1, high - 1) : rounded(std::sqrt(low * high));
+    return middle > low && middle < high ? std::optional(middle) : std::nullopt;
+  }
+
+  [[nodiscard]] bool is_refused(double value) const { return standing_(value) == Standing::refused; }
 
   void bisect() {
     for (;;) {
       const double low = std::min(*step_.met, *step_.failed), high = std::max(*step_.met, *step_.failed);
-      double middle = std::round((low + high) / 2);
-      if (space_.whole) {
-        middle = accepted_near(middle, low + 1, high - 1);
-        if (standing_(middle) == Standing::refused) return;
-      } else {
-        middle = rounded(std::sqrt(low * high));
-        if (high <= low * (1 + space_.precision)) return;
-      }
-      if (middle <= low || middle >= high) return;
-      const auto met = look(middle);
+      const auto middle = middle_of(low, high);
+      if (!middle || (space_.whole && is_refused(*middle))) return;
+      const auto met = look(*middle);
       if (!met) return;
-      (*met ? step_.met : step_.failed) = middle;
+      (*met ? step_.met : step_.failed) = *middle;
     }
   }
 

@@ -99,8 +99,7 @@ ConfigurationCheck compare(const Configuration& now, const Baseline::Configurati
   if (!check.problem.empty()) return check;
   for (const metrics::Column* column : columns_of(baseline, *before, only)) {
     const auto known = before->metrics.find(column->name);
-    auto value = now.metrics[static_cast<std::size_t>(column - metrics::columns().data())];
-    if (value) value = of_runs(*value, static_cast<std::int64_t>(now.rows.size()));
+    const auto value = over_repeats(table, now, static_cast<std::size_t>(column - metrics::columns().data()));
     if (known == before->metrics.end() && !value) continue;
     check.metrics.push_back(check_metric(
         *column, known == before->metrics.end() ? std::nullopt : std::optional(of_runs(known->second, before->runs)),

@@ -36,8 +36,19 @@ std::size_t column_of(std::string_view metric) {
   return static_cast<std::size_t>(metrics::find_column(metric) - metrics::columns().data());
 }
 
-std::optional<Estimate> over_repeats(const std::vector<const ResultRow*>& rows, std::size_t metric) {
-  if (rows.size() == 1) return rows.front()->metrics[metric];
+using Rows = std::vector<const ResultRow*>;
+
+std::optional<double> mean_end(const Rows& rows, std::size_t metric, double Estimate::* end) {
+  double sum = 0;
+  for (const ResultRow* row : rows) {
+    if (!row->metrics[metric]) return std::nullopt;
+    sum += (*row->metrics[metric]).*end;
+  }
+  return sum / static_cast<double>(rows.size());
+}
+
+// The mean of the values with the interval that their scatter leaves.
+std::optional<Estimate> scatter_over(const Rows& rows, std::size_t metric) {
   std::vector<double> values;
   for (const ResultRow* row : rows) {
     if (!row->metrics[metric]) return std::nullopt;
@@ -46,8 +57,25 @@ std::optional<Estimate> over_repeats(const std::vector<const ResultRow*>& rows, 
   return mean_of(values);
 }
 
+// With the runs' own intervals too: the errors of the kernel models, on which the seeds have no influence.
+std::optional<Estimate> spread_over(const Rows& rows, std::size_t metric) {
+  if (rows.size() == 1) return rows.front()->metrics[metric];
+  auto spread = scatter_over(rows, metric);
+  if (!spread) return spread;
+  const double half = spread->high - spread->value;
+  spread->low = *mean_end(rows, metric, &Estimate::low) - half;
+  spread->high = *mean_end(rows, metric, &Estimate::high) + half;
+  return spread;
+}
+
+Rows rows_of(const ResultsTable& table, const Configuration& configuration) {
+  Rows rows;
+  for (const std::size_t row : configuration.rows) rows.push_back(&table.rows[row]);
+  return rows;
+}
+
 // Where repeats are noisy one by one, what they say together counts: the calls of all, and the interval of the mean.
-std::string verdict_of(const std::vector<const ResultRow*>& rows) {
+std::string verdict_of(const Rows& rows) {
   bool noisy = false;
   double calls = 0;
   for (const ResultRow* row : rows) {
@@ -56,22 +84,21 @@ std::string verdict_of(const std::vector<const ResultRow*>& rows) {
     if (const auto& completed = row->metrics[column_of("completed")]) calls += completed->value;
   }
   if (!noisy) return "valid";
-  const auto p99 = over_repeats(rows, column_of("ttft.p99"));
+  const auto p99 = scatter_over(rows, column_of("ttft.p99"));
   const bool told = rows.size() > 1 && calls >= static_cast<double>(metrics::kFewestCompletions) && p99 &&
                     p99->high - p99->value <= metrics::kWidestInterval * p99->value;
   return told ? "valid" : "noisy";
 }
 
 void summarise(const ResultsTable& table, const std::vector<std::string>& names, Configuration& configuration) {
-  std::vector<const ResultRow*> rows;
-  for (const std::size_t row : configuration.rows) rows.push_back(&table.rows[row]);
+  const Rows rows = rows_of(table, configuration);
   configuration.verdict = verdict_of(rows);
   configuration.label = names.empty() ? rows.front()->id : label_of(names, configuration.values);
   configuration.energy_boundary = rows.front()->energy_boundary;
   for (const ResultRow* row : rows)
     if (configuration.currency.empty()) configuration.currency = row->currency;
   for (std::size_t metric = 0; metric < rows.front()->metrics.size(); ++metric)
-    configuration.metrics.push_back(over_repeats(rows, metric));
+    configuration.metrics.push_back(spread_over(rows, metric));
 }
 
 }  // namespace
@@ -84,13 +111,20 @@ Estimate mean_of(const std::vector<double>& values) {
   return {mean, mean - half, mean + half};
 }
 
+std::optional<Estimate> over_repeats(const ResultsTable& table, const Configuration& configuration,
+                                     std::size_t metric) {
+  return scatter_over(rows_of(table, configuration), metric);
+}
+
 std::vector<Configuration> configurations(const ResultsTable& table) {
   std::vector<Configuration> all;
   std::map<std::vector<std::string>, std::size_t> by_values;
+  std::set<std::pair<std::size_t, std::int64_t>> known_runs;  // configuration and seed
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     const auto [known, is_new] = by_values.emplace(table.rows[row].values, all.size());
     if (is_new) all.emplace_back().values = table.rows[row].values;
-    all[known->second].rows.push_back(row);
+    // The same run under another number, as older samples have it, is no repeat.
+    if (known_runs.emplace(known->second, table.rows[row].seed).second) all[known->second].rows.push_back(row);
   }
   const std::vector<std::string> names = short_names(table.axes);
   for (Configuration& configuration : all) summarise(table, names, configuration);
@@ -186,9 +220,14 @@ void check_known(const Expression& expression, const ResultsTable& table, Diagno
     if (!column) continue;
     const auto place = static_cast<std::size_t>(column - metrics::columns().data());
     if (std::ranges::none_of(table.rows, [&](const ResultRow& row) { return row.metrics[place].has_value(); }))
-      diagnostics.error(name.where, fmt::format("no result has {}", in_quotes(name.name)),
-                        column->metric->section == "cost" ? "give the scenario prices: cost.devices" : "");
+      diagnostics.error(name.where, fmt::format("no result has {}", in_quotes(name.name)), needed_for(*column->metric));
   }
+}
+
+std::string needed_for(const metrics::Metric& metric) {
+  if (metric.section == "cost") return "give the scenario prices: cost.devices";
+  if (metric.key == "goodput_rps" || metric.key == "slo_attainment") return "give the scenario limits: slo";
+  return "";
 }
 
 std::optional<NameUnit> unit_of(const metrics::Metric& metric) {

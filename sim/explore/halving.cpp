@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::explore {
 namespace {
 
 constexpr double kMargin = 0.1;      // by which a short run must be beaten in every objective
+constexpr double kSpareUse = 0.5;    // of KV memory: up to it a run of all requests has room, too
 constexpr double kFarFromLimit = 1;  // relative violation of the constraints that no longer run puts right
 
 bool clearly_dominates(const Losses& a, const Losses& b) {
@@ -40,6 +44,19 @@ std::optional<std::vector<std::string>> shortened(const scenario::Scenario& scen
   shorten("window.to", scenario.config.window.to);
   shorten("horizon", scenario.config.horizon);
   return overrides;
+}
+
+std::vector<std::optional<Estimate>> done_in(const ResultRow& row) {
+  std::vector<std::optional<Estimate>> done = row.metrics;
+  const auto metric = [&done](std::string_view name) -> std::optional<Estimate>& {
+    return done[static_cast<std::size_t>(metrics::find_column(name) - metrics::columns().data())];
+  };
+  // A larger batch leaves fewer blocks, whether it is ever reached or not.
+  if (auto& use = metric("peak_use"); use && use->value <= kSpareUse) {
+    use.reset();
+    metric("blocks").reset();
+  }
+  return done;
 }
 
 std::vector<bool> hopeless(const std::vector<Short>& all, std::size_t candidates) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/explore/dominance.hpp"
+#include "sim/explore/results.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace llmscape::explore {
@@ -19,13 +20,17 @@ std::optional<std::vector<std::string>> shortened(const scenario::Scenario& scen
 
 // A configuration at one rung.
 struct Short {
-  Losses losses;         // empty: it has none
-  double violation = 0;  // of the constraints
+  Losses losses;                                   // empty: it has none
+  double violation = 0;                            // of the constraints
+  std::vector<std::optional<Estimate>> metrics{};  // done_in all of its runs, one after the other
   bool operator==(const Short&) const = default;
 };
+// What a run did: its metrics, without how much KV memory there was where half of it was enough.
+std::vector<std::optional<Estimate>> done_in(const ResultRow& row);
 // Which of the last `candidates` of all runs of a rung are hopeless: those that violate the constraints by more than
 // all of a limit, those that another run beats by 10 % of their value in every objective, and those that do exactly
-// what one before them does. The latter differ in nothing that matters to these runs, which all have the same seeds.
+// what one before them does: all of their metrics are equal, not the objectives alone. The latter differ in nothing
+// that matters to these runs, which all have the same seeds.
 std::vector<bool> hopeless(const std::vector<Short>& all, std::size_t candidates);
 
 }  // namespace llmscape::explore

@@ -2,10 +2,12 @@
 #include "sim/explore/objective.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "sim/result/metric_table.hpp"
 
@@ -157,8 +159,24 @@ bool counts_joules(const Objective& objective) {
 
 bool counts_money(const metrics::Column& column) { return column.metric->unit == kMoney; }
 
-bool counts_money(const Objective& objective) {
-  return std::ranges::any_of(columns_in(objective), [](const auto* column) { return counts_money(*column); });
+bool counts_money(const Expression& expression) {
+  return std::ranges::any_of(expression.names(), [](const Expression::Name& name) {
+    const metrics::Column* column = metrics::find_column(name.name);
+    return column && counts_money(*column);
+  });
+}
+
+bool counts_money(const Objective& objective) { return counts_money(objective.expression); }
+
+void check_currency(std::string_view what, const SourceRange& where, const ResultsTable& table,
+                    Diagnostics& diagnostics) {
+  const std::set<std::string> all = currencies_of(table);
+  if (all.size() > 1)
+    diagnostics.error(where,
+                      fmt::format("{} compares amounts of money, and results are in {}: amounts in unlike currencies "
+                                  "have no order",
+                                  what, fmt::join(all, " and ")),
+                      fmt::format("look at one: --where 'currency == \"{}\"'", *all.begin()));
 }
 
 Counted counted_in(const std::vector<Objective>& objectives) {

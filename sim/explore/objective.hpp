@@ -44,6 +44,10 @@ bool counts_joules(const metrics::Column& column);
 // Whether it is an amount of money, or made of one: those in unlike currencies are not compared.
 bool counts_money(const Objective& objective);
 bool counts_money(const metrics::Column& column);
+bool counts_money(const Expression& expression);
+// Reports `what` ("the SLO"), which compares amounts of money, where those of these results are in several currencies.
+void check_currency(std::string_view what, const SourceRange& where, const ResultsTable& table,
+                    Diagnostics& diagnostics);
 
 // What some of them count, which may be unlike from run to run.
 struct Counted {

@@ -16,7 +16,6 @@
 namespace llmscape::explore {
 namespace {
 
-constexpr std::size_t kCells = 4096;                // values of an interval
 constexpr double kMostConfigurations = 1ULL << 53;  // that have numbers of their own
 
 // How far short runs of a rung have come, over all batches.
@@ -32,6 +31,7 @@ class PlanOptimizer {
       : plan_(plan), query_(query), names_(names), store_(store), options_(options), progress_(options.progress),
         runner_(plan, names, options_), genes_(genes_of(plan)), numbered_(configurations_of(plan).has_value()) {
     table_.axes = plan.columns();
+    for (const Axis& axis : plan.axes()) values_.push_back(values_tried(axis));
     std::filesystem::create_directories(store.folder());
     options_.progress = [](std::uint64_t, std::uint64_t) {};
     for (std::size_t i = 0; query.halving && i < kRungs.size(); ++i) {
@@ -69,9 +69,7 @@ class PlanOptimizer {
 
   [[nodiscard]] std::vector<Choice> chosen(const Genome& genome) const {
     std::vector<Choice> choices;
-    for (std::size_t i = 0; i < genome.size(); ++i)
-      choices.push_back(
-          plan_.axes()[i].at((static_cast<double>(genome[i]) + 0.5) / static_cast<double>(genes_[i].values)));
+    for (std::size_t i = 0; i < genome.size(); ++i) choices.push_back(values_[i][genome[i]]);
     return choices;
   }
 
@@ -127,8 +125,10 @@ class PlanOptimizer {
     }
     run(rung.store, points);
     for (std::size_t i = 0; i < shorter.size(); ++i) {
-      shorter[i]->judged = judge(rows_of(points[i], rung.store), true);
-      rung.known.push_back({shorter[i]->judged.losses, shorter[i]->judged.violation});
+      const std::vector<ResultRow> rows = rows_of(points[i], rung.store);
+      shorter[i]->judged = judge(rows, true);
+      Short& known = rung.known.emplace_back(Short{shorter[i]->judged.losses, shorter[i]->judged.violation});
+      for (const ResultRow& row : rows) std::ranges::move(done_in(row), std::back_inserter(known.metrics));
     }
     const std::vector<bool> drop = hopeless(rung.known, shorter.size());
     for (std::size_t i = 0; i < shorter.size(); ++i) {
@@ -215,6 +215,7 @@ class PlanOptimizer {
   std::function<void(std::uint64_t ended, std::uint64_t all)> progress_;  // of all
   PointRunner runner_;
   std::vector<Gene> genes_;
+  std::vector<std::vector<Choice>> values_;  // of each gene
   bool numbered_;
   std::vector<Rung> rungs_;
   ResultsTable table_;  // of what ran at full length
@@ -223,13 +224,28 @@ class PlanOptimizer {
 
 }  // namespace
 
+std::vector<Choice> values_tried(const Axis& axis) {
+  if (!axis.interval) return axis.choices;
+  Axis spread = axis;
+  const double whole = axis.interval->high - axis.interval->low + 1;
+  std::size_t count = kIntervalValues;
+  if (axis.interval->whole && whole < static_cast<double>(kIntervalValues)) {
+    count = static_cast<std::size_t>(whole);
+    spread.interval->log = false;  // all of them, however samples are spread
+  }
+  std::vector<Choice> values;
+  for (std::size_t i = 0; i < count; ++i) {
+    Choice choice = spread.at((static_cast<double>(i) + 0.5) / static_cast<double>(count));
+    if (values.empty() || values.back().values != choice.values) values.push_back(std::move(choice));
+  }
+  return values;
+}
+
 std::vector<Gene> genes_of(const Plan& plan) {
   std::vector<Gene> genes;
   for (const Axis& axis : plan.axes()) {
     if (axis.interval) {
-      const double whole = std::round(axis.interval->high) - std::round(axis.interval->low) + 1;
-      const bool few = axis.interval->whole && whole < static_cast<double>(kCells);
-      genes.push_back({Gene::Kind::continuous, few ? static_cast<std::size_t>(whole) : kCells});
+      genes.push_back({Gene::Kind::continuous, values_tried(axis).size()});
     } else {
       const bool numbers = std::ranges::all_of(axis.choices, [](const Choice& choice) {
         return std::holds_alternative<double>(value_of(choice.values.front()));
@@ -268,8 +284,8 @@ void check_space(const Plan& plan, const scenario::Catalogs& catalogs, bool mone
   if (!plan.config().skip_refused || !one_runs) diagnostics = std::move(refused);
   if (money && currencies.size() > 1)
     diagnostics.error({},
-                      fmt::format("an objective is an amount of money, and prices are in {}: amounts in unlike "
-                                  "currencies have no order",
+                      fmt::format("an objective or a limit is an amount of money, and prices are in {}: amounts in "
+                                  "unlike currencies have no order",
                                   fmt::join(currencies, " and ")),
                       "state all prices in one");
 }

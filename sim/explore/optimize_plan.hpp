@@ -11,14 +11,18 @@
 
 namespace llmscape::explore {
 
-// The axes of a plan as genes: lists of numbers are ordered, other lists and variants are categories, and an interval
-// is cut into 4096 values, or its whole numbers.
+// What an axis is tried at: its list, or of an interval all whole numbers where it has fewer than 4096, else 4096
+// values spread over it, of which those count once that are written alike (small whole numbers, in the log).
+std::vector<Choice> values_tried(const Axis& axis);
+// The axes of a plan as genes: lists of numbers are ordered, other lists and variants are categories, intervals are
+// continuous.
 std::vector<Gene> genes_of(const Plan& plan);
 // The configurations of the plan; nothing beyond 2^53.
 std::optional<std::uint64_t> configurations_of(const Plan& plan);
 
 // As check_plan: reads a scenario for each value of each axis (64 of long axes, both ends of intervals), the others at
-// their first. Where `money` is an objective, prices in several currencies are refused: they have no order.
+// their first. Where `money` is an objective or has a limit, prices in several currencies are refused: they have no
+// order.
 void check_space(const Plan& plan, const scenario::Catalogs& catalogs, bool money, Diagnostics& diagnostics);
 
 struct PlanOptimization {

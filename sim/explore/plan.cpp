@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "base/random.hpp"
@@ -65,6 +66,21 @@ class Names {
   const std::vector<std::string>& columns_;
   std::vector<std::string> short_;
 };
+
+// The configurations of a sample that are drawn once more: lists, whole numbers and the digits that values are written
+// with make one of several draws. The same run under another number is no further evidence.
+std::vector<bool> drawn_before(const std::vector<Axis>& axes, const std::vector<std::vector<double>>& places,
+                               std::uint64_t points) {
+  std::vector<bool> again;
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < points; ++i) {
+    std::string values;
+    for (std::size_t axis = 0; axis < axes.size(); ++axis)
+      for (const std::string& value : axes[axis].at(places[axis][i]).values) values += value + '\n';
+    again.push_back(!seen.insert(std::move(values)).second);
+  }
+  return again;
+}
 
 std::vector<std::string> columns_of(const std::vector<Axis>& axes) {
   std::vector<std::string> columns;
@@ -218,6 +234,7 @@ Plan::Plan(YamlNode tree, PlanConfig config, YamlNode base, std::filesystem::pat
   if (config_.sample) {
     sample_ = places_of(*config_.sample, axes_.size());
     configurations_ = static_cast<std::uint64_t>(config_.sample->points);
+    drawn_before_ = drawn_before(axes_, sample_, configurations_);
   } else {
     for (const Axis& axis : axes_) configurations_ *= axis.choices.size();
   }
@@ -225,6 +242,7 @@ Plan::Plan(YamlNode tree, PlanConfig config, YamlNode base, std::filesystem::pat
 
 std::optional<Point> Plan::point(std::uint64_t index) const {
   const std::uint64_t configuration = index / static_cast<std::uint64_t>(config_.repeat);
+  if (configuration < drawn_before_.size() && drawn_before_[configuration]) return std::nullopt;
   std::uint64_t rest = configuration;
   std::vector<Choice> chosen(axes_.size());
   for (std::size_t i = axes_.size(); i-- > 0;) {

@@ -29,9 +29,9 @@ class Plan {
   [[nodiscard]] const std::vector<Axis>& axes() const { return axes_; }
   // Columns of all axes.
   [[nodiscard]] const std::vector<std::string>& columns() const { return columns_; }
-  // Numbers of points, excluded ones too.
+  // Numbers of points, excluded ones and those that a sample drew before too.
   [[nodiscard]] std::uint64_t size() const { return configurations_ * static_cast<std::uint64_t>(config_.repeat); }
-  // Nothing if it is excluded.
+  // Nothing if it is excluded, or drawn before.
   [[nodiscard]] std::optional<Point> point(std::uint64_t index) const;
   // The point with one choice of each axis, by a number that is the caller's; nothing if it is excluded.
   [[nodiscard]] std::optional<Point> point_of(std::vector<Choice> chosen, std::uint64_t index) const;
@@ -49,6 +49,7 @@ class Plan {
   std::vector<Expression> exclude_;
   std::vector<std::string> columns_, short_columns_;
   std::vector<std::vector<double>> sample_;  // by axis: where in it each point lies, in [0, 1)
+  std::vector<bool> drawn_before_;           // by configuration of a sample
   std::uint64_t configurations_ = 1;
   std::int64_t seed_ = 1;
 };

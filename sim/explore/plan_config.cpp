@@ -18,7 +18,9 @@ const Fields<SampleConfig>& sample_fields() {
          {"random", SampleMethod::random}},
         "sobol: a scrambled Sobol sequence, of which every beginning is spread well; latin_hypercube: every axis "
         "is covered evenly; random: independent");
-    f.add("points", &SampleConfig::points, "how many").at_least(1).required();
+    f.add("points", &SampleConfig::points, "how many are drawn; a point that was drawn before is left out")
+        .at_least(1)
+        .required();
     f.add("seed", &SampleConfig::seed, "of the scrambling, or of the draws").at_least(0);
     return f;
   }();

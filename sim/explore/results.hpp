@@ -59,10 +59,11 @@ std::string currency_of(const ResultsTable& table);
 // Their mean, at least one, with its 95 % interval (Student's t); one value is its own interval.
 Estimate mean_of(const std::vector<double>& values);
 
-// Rows that differ in nothing but repeat and seed: the mean of each metric with its 95 % interval (Student's t over the
-// repeats), or the one row's own interval.
+// Rows that differ in nothing but repeat and seed (of each seed the first): the mean of each metric with its 95 %
+// interval (Student's t over the repeats), wider by what the rows' own intervals have on either side in the mean; or
+// the one row's own interval.
 struct Configuration {
-  std::vector<std::size_t> rows;  // of ResultsTable::rows, at least one
+  std::vector<std::size_t> rows;  // of ResultsTable::rows, at least one, no seed twice
   std::vector<std::string> values;
   std::string label;  // "rate=8 /s edge=4": axes by their shortest unambiguous name
   // The first that is neither valid nor noisy. Noisy repeats are valid together where 200 calls of all were completed
@@ -71,6 +72,8 @@ struct Configuration {
   std::vector<std::optional<Estimate>> metrics;
   std::string energy_boundary, currency;  // as of its rows
 };
+// The interval of the repeats alone, without the rows' own; one row is its own.
+std::optional<Estimate> over_repeats(const ResultsTable& table, const Configuration& configuration, std::size_t metric);
 // In the order of their first row.
 std::vector<Configuration> configurations(const ResultsTable& table);
 
@@ -90,6 +93,8 @@ Expression::Lookup lookup_in(const ResultsTable& table, const Configuration& con
 void check_names(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics);
 // Reports metrics that none of the results has: a condition on them holds for nothing.
 void check_known(const Expression& expression, const ResultsTable& table, Diagnostics& diagnostics);
+// What a scenario lacks whose runs do not have the metric: "give the scenario prices: cost.devices". Empty: not known.
+std::string needed_for(const metrics::Metric& metric);
 // The unit of a metric, as its table has it; nothing of what is none, and of units that no text has (grams).
 std::optional<NameUnit> unit_of(const metrics::Metric& metric);
 std::optional<NameUnit> unit_of_metric(std::string_view name);

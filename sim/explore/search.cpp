@@ -15,6 +15,7 @@
 #include "base/process_pool.hpp"
 #include "sim/explore/run_row.hpp"
 #include "sim/explore/sweep.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::explore {
 namespace {
@@ -31,6 +32,8 @@ class Searcher {
 
   SearchAnswer search() {
     std::size_t ended = 0;
+    const std::optional<double> first = step({}).next;
+    std::vector<const metrics::Column*> lacking;
     ProcessPool<Task, std::string> pool(
         [this](const Task& task) {
           std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches children too; the parent ends them
@@ -41,9 +44,13 @@ class Searcher {
              [&](const Task& task, const TaskOutcome<std::string>& outcome) {
                keep(task, outcome);
                options_.after_each(++ended);
-               return step({}).next.has_value();
+               if (first && task == Task{*first, 0} && outcome.answer) lacking = lacking_in(runs_[*first].at(0));
+               return lacking.empty() && step({}).next.has_value();
              });
-    return answer();
+    if (lacking.empty()) return answer();
+    SearchAnswer none;
+    none.lacking = std::move(lacking);
+    return none;
   }
 
  private:
@@ -94,6 +101,23 @@ class Searcher {
     if (!reasons.empty()) run.reason = reasons.front().get<std::string>();
     runs_[task.value].emplace(task.seed, std::move(run));
     judge_again(task.value);
+  }
+
+  // Metrics of the limits that no value brings: a run with completed calls has all latencies.
+  [[nodiscard]] std::vector<const metrics::Column*> lacking_in(const SearchRun& run) const {
+    std::vector<const metrics::Column*> lacking;
+    const auto of = [&run](const metrics::Column* column) {
+      return run.row.metrics[static_cast<std::size_t>(column - metrics::columns().data())];
+    };
+    const auto completed = of(metrics::find_column("completed"));
+    if (!completed || completed->value == 0) return lacking;
+    for (const Limit& limit : query_.question.limits)
+      for (const Expression* side : {&limit.left, &limit.right})
+        for (const Expression::Name& name : side->names())
+          if (const metrics::Column* column = metrics::find_column(name.name);
+              column && !of(column) && std::ranges::find(lacking, column) == lacking.end())
+            lacking.push_back(column);
+    return lacking;
   }
 
   // A run that failed is of no account until the search asks for it.

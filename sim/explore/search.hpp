@@ -10,6 +10,10 @@
 #include "sim/explore/plan.hpp"
 #include "sim/explore/tried_value.hpp"
 
+namespace llmscape::metrics {
+struct Column;
+}
+
 namespace llmscape::explore {
 
 // What is sought: the largest or smallest value of a number that meets the question.
@@ -24,6 +28,8 @@ struct SearchAnswer {
   std::optional<TriedValue> next;  // the nearest beyond that fails; nothing: none does, as far as was tried
   std::vector<TriedValue> tried;   // in the order in which the search asked for them, refused ones aside
   std::size_t runs = 0;            // that the answer rests on
+  // Metrics of the limits that the first run lacks, though calls were completed in it: then nothing else is told.
+  std::vector<const metrics::Column*> lacking;
 };
 
 struct SearchOptions {

@@ -85,8 +85,8 @@ Sensitivity sensitivity(const scenario::Scenario& scenario, const SensitivityOpt
   const auto changed = [&out, count](std::size_t run) -> const Parameter& {
     return out.parameters[(run - 1) % count].parameter;
   };
-  std::vector<std::size_t> all(runs);
-  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<std::size_t> variants(runs - 1);
+  std::iota(variants.begin(), variants.end(), std::size_t{1});
   std::vector<Told> told(runs);
   std::size_t ended = 0;
   ProcessPool<std::size_t, Told> pool(
@@ -96,7 +96,7 @@ Sensitivity sensitivity(const scenario::Scenario& scenario, const SensitivityOpt
         return run_with(scenario, {scaled(changed(run), factor)}, options);
       },
       {options.jobs, {}, {}, runs});
-  pool.run(all, [&](std::size_t run, TaskOutcome<Told> outcome) {
+  const auto keep = [&](std::size_t run, TaskOutcome<Told> outcome) {
     if (!outcome.answer) {
       const std::string which = run == 0 ? "the base" : changed(run).path;
       throw std::runtime_error(fmt::format("the run of {}: {}", which, outcome.error));
@@ -104,10 +104,13 @@ Sensitivity sensitivity(const scenario::Scenario& scenario, const SensitivityOpt
     told[run] = std::move(*outcome.answer);
     if (options.after_each) options.after_each(static_cast<double>(++ended) / static_cast<double>(runs));
     return true;
-  });
-
+  };
+  pool.run(std::vector<std::size_t>{0}, keep);
   out.verdict = told[0].verdict;
   out.base = told[0].metrics;
+  if (options.needs_all_metrics && std::ranges::any_of(out.base, [](const auto& value) { return !value; })) return out;
+  pool.run(variants, keep);
+
   std::vector<bool> read(count);
   for (std::size_t run = 1; run < runs; ++run) {
     ParameterEffects& row = out.parameters[(run - 1) % count];

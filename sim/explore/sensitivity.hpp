@@ -39,7 +39,8 @@ struct Sensitivity {
 struct SensitivityOptions {
   double change = 0.1;  // above 0; from 1 on figures are made larger only
   std::vector<const metrics::Column*> metrics;
-  std::vector<std::string> only;  // parameters whose path has one of these in it; none: all
+  bool needs_all_metrics = false;  // where the base lacks one nothing else runs
+  std::vector<std::string> only;   // parameters whose path has one of these in it; none: all
   scenario::Catalogs catalogs;
   int jobs = 1;
   std::function<void(double share)> after_each;  // of the runs, as they end; may throw to stop them all

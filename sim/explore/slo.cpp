@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <utility>
 
 namespace llmscape::explore {
 namespace {
@@ -64,8 +65,13 @@ class SloReader {
     if (!left || !right) return;
     if (const auto whole = Expression::parse(text, place(begin, text.size()), diagnostics_))
       check_units(*whole, table_, diagnostics_);
-    limits_.push_back({fmt::format("{} {} {}", trimmed(left->text()), spelled, trimmed(right->text())),
-                       std::move(*left), std::move(*right), spelled[0] == '<', spelled.size() == 1});
+    // What is measured stands on the left: answers tell that side, and nearness is a share of the other.
+    const bool mirrored = left->names().empty() && !right->names().empty();
+    if (mirrored) std::swap(left, right);
+    const bool at_most = (spelled[0] == '<') != mirrored;
+    limits_.push_back({fmt::format("{} {}{} {}", trimmed(left->text()), at_most ? '<' : '>', spelled.substr(1),
+                                   trimmed(right->text())),
+                       std::move(*left), std::move(*right), at_most, spelled.size() == 1});
   }
 
   std::optional<Expression> side(std::size_t begin, std::string_view text) {

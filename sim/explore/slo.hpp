@@ -29,8 +29,9 @@ double margin(const Limit& limit, const LimitSides& sides);
 // Whether the limit is kept at this margin.
 bool keeps(const Limit& limit, double margin);
 
-// Reads "ttft.p99 <= 200 ms, tpot.p99 <= 50 ms". `source` is what messages call the text: "--slo". Reports what is no
-// comparison, names that the table does not have and sides in different units; then it is empty.
+// Reads "ttft.p99 <= 200 ms, tpot.p99 <= 50 ms"; "200 ms >= ttft.p99" is turned round. `source` is what messages call
+// the text: "--slo". Reports what is no comparison, names that the table does not have and sides in different units;
+// then it is empty.
 std::vector<Limit> read_slo(std::string_view text, const std::string& source, const ResultsTable& table,
                             Diagnostics& diagnostics);
 

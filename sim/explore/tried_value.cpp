@@ -83,7 +83,15 @@ bool decide(const Question& question, const ResultsTable& table, TriedValue& val
       value.runs.size() < kFewestRuns && !question.include_invalid && std::ranges::any_of(value.runs, is_noisy);
   if ((fails_for_sure || told) && !too_few) return true;
   value.clear = fails_for_sure || told;
-  return value.runs.size() == question.repeat;
+  if (value.runs.size() < question.repeat) return false;
+  if (too_few && value.standing == Standing::met) {
+    const std::string& reason = std::ranges::find_if(value.runs, is_noisy)->reason;
+    value.standing = Standing::failed;
+    value.clear = true;  // no mean decides
+    value.why =
+        fmt::format("noisy: {}{}{} seeds or more decide (--repeat)", reason, reason.empty() ? "" : "; ", kFewestRuns);
+  }
+  return true;
 }
 
 }  // namespace

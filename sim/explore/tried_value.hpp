@@ -35,7 +35,8 @@ struct TriedValue {
 
 // Judges a value by its first runs, one run more at a time until they decide; nothing where they do not suffice. One
 // run decides unless it is noisy or a limit is less than 10 % away: then the 95 % interval of the mean over three seeds
-// or more must be clear of it, or all seeds be spent. `fewest` runs are looked at in any case.
+// or more must be clear of it, or all seeds be spent. Fewer than three noisy runs do not meet it. `fewest` runs are
+// looked at in any case.
 std::optional<TriedValue> judge(const Question& question, const ResultsTable& table, const std::vector<SearchRun>& runs,
                                 std::size_t fewest = 1);
 

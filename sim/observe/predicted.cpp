@@ -211,7 +211,7 @@ std::vector<Comparison> compare_figures(const std::map<std::string, double>& obs
     if (!column || found == predicted.end()) continue;
     std::string metric = metrics::short_name(*column);
     if (metric.ends_with(".mean")) metric.resize(metric.size() - 5);
-    all.push_back(validation::compare(metric, std::string(column->metric->unit), {{"all", found->second, measured}}));
+    all.push_back(validation::compare_figure(metric, std::string(column->metric->unit), found->second, measured));
   }
   return all;
 }
@@ -237,7 +237,7 @@ void compare(const Observed& observed, const Prediction& prediction, bool replay
     if (name == "mean_w" && end > 0) predicted = joules_between(prediction, 0, end) / end;
     if (predicted)
       report.comparisons.push_back(
-          validation::compare(metric, std::string(column->metric->unit), {{"all", *predicted, measured}}));
+          validation::compare_figure(metric, std::string(column->metric->unit), *predicted, measured));
   }
   for (const auto& [quantity, by_engine] : observed.courses) {
     if (quantity == quantity::kClock) continue;  // no device is modelled to change its clock by itself

@@ -39,9 +39,11 @@ std::string shown(std::optional<double> value, std::string_view unit) {
   return amount(*value);
 }
 
-std::string better(double a, double b, Better direction) {
+constexpr double kSame = 1e-9;  // relative: sums of the same terms in another order differ by less
+
+std::string better(double a, double b, double scale, Better direction) {
   if (direction == Better::neither) return "";
-  if (a == b) return "same";
+  if (std::abs(b - a) <= kSame * scale) return "same";
   return (b > a) == (direction == Better::higher) ? "B" : "A";
 }
 
@@ -49,9 +51,14 @@ void add_row(Table& table, const metrics::Column& column, const Json& first, con
   const std::optional<double> a = result::number_in(first, column), b = result::number_in(second, column);
   if (!a && !b) return;
   const bool both = a && b;
+  double scale = both ? std::max(std::abs(*a), std::abs(*b)) : 0;
+  if (column.statistic == "std")  // what is left of equal values is rounding of their mean
+    if (const metrics::Column* mean = metrics::find_column(std::string(column.metric->key) + ".mean"))
+      for (const Json* result : {&first, &second})
+        scale = std::max(scale, std::abs(result::number_in(*result, *mean).value_or(0)));
   table.row({column.name, shown(a, column.metric->unit), shown(b, column.metric->unit),
              both && *a != 0 ? fmt::format("{:.3f}x", *b / *a) : "-",
-             both && comparable ? better(*a, *b, column.metric->better) : ""});
+             both && comparable ? better(*a, *b, scale, column.metric->better) : ""});
 }
 
 // Joules are comparable only where they include the same.
@@ -79,7 +86,9 @@ bool alike(const Json& a, const Json& b) {
   return std::abs(first - second) <= 1e-3 * std::max(first, second);
 }
 
-bool is_sum(const Metric& metric) { return metric.key == "total_joules" || metric.key == "total_cost"; }
+bool is_sum(const Metric& metric) {
+  return metric.key == "total_joules" || metric.key == "total_cost" || metric.key == "co2_g";
+}
 
 }  // namespace
 

@@ -94,4 +94,10 @@ Comparison compare(std::string metric, std::string unit, const std::vector<Pair>
   return c;
 }
 
+Comparison compare_figure(std::string metric, std::string unit, double predicted, double measured) {
+  Comparison c = compare(std::move(metric), std::move(unit), {{"all", predicted, measured}});
+  c.statistics.resize(1);
+  return c;
+}
+
 }  // namespace llmscape::validation

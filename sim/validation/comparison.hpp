@@ -47,5 +47,7 @@ struct Comparison {
 
 // Quantiles are of the nearest rank, as everywhere. Keeps the `worst` largest errors.
 Comparison compare(std::string metric, std::string unit, const std::vector<Pair>& pairs, std::size_t worst = 5);
+// Of a figure that both sides tell of all ("ttft.p99"): one value, which has a mean and no quantiles.
+Comparison compare_figure(std::string metric, std::string unit, double predicted, double measured);
 
 }  // namespace llmscape::validation

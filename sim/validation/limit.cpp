@@ -51,7 +51,11 @@ Verdict judge(const Limit& limit, const std::vector<Comparison>& comparisons, co
     if (comparison.metric == limit.metric) {
       verdict.error = comparison.error(limit.figure);
       verdict.of_pairs_alone = !verdict.error && comparison.statistics.empty() && comparison.error_mean;
+      verdict.of_one_figure = !verdict.error && comparison.statistics.size() == 1;
     }
+  if (verdict.error) return verdict;
+  for (const Comparison& comparison : comparisons)
+    if (comparison.metric == limit.metric + '.' + limit.figure) verdict.error = comparison.error("mean");
   return verdict;
 }
 

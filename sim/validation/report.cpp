@@ -24,12 +24,14 @@ std::string share_text(std::optional<double> share) { return share ? fmt::format
 std::string signed_text(std::optional<double> share) { return share ? fmt::format("{:+.1f} %", *share * 100) : "-"; }
 
 Table sets_table(const Report& report) {
-  Table table({"metric", "predicted mean", "measured mean", "mean", "p50", "p90", "p99"});
+  const std::vector<std::string> header = {"metric", "predicted mean", "measured mean", "mean", "p50", "p90", "p99"};
+  Table table(header);
   for (const Comparison& c : report.comparisons) {
     if (c.statistics.empty()) continue;
     std::vector<std::string> cells = {c.metric, value_text(c.statistics[0].predicted, c.unit),
                                       value_text(c.statistics[0].measured, c.unit)};
     for (const Statistic& s : c.statistics) cells.push_back(signed_text(relative_error(s.predicted, s.measured)));
+    cells.resize(header.size());  // a single figure has no quantiles
     table.row(std::move(cells));
   }
   return table;
@@ -90,7 +92,9 @@ Table worst_table(const Report& report) {
 }
 
 std::string error_text(const Verdict& verdict) {
-  if (!verdict.error) return verdict.of_pairs_alone ? "not compared: rows have error_mean" : "not compared";
+  if (!verdict.error && verdict.of_pairs_alone) return "not compared: rows have error_mean";
+  if (!verdict.error && verdict.of_one_figure) return "not compared: its mean alone was told";
+  if (!verdict.error) return "not compared";
   return verdict.limit.figure == "rmse" ? fmt::format("{:.2f}", *verdict.error)
                                         : fmt::format("{:.2f} %", *verdict.error * 100);
 }

@@ -2,6 +2,8 @@
 // `explain` and `sensitivity` as they are called.
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -57,6 +59,47 @@ TEST_CASE("sensitivity refuses text of --only that no figure has in its path") {
   CHECK(ran.out.empty());
   CHECK(holds(ran.err, "no figure of the hardware has 'idle_pwer' in its path"));
   CHECK(holds(ran.err, "did you mean 'idle_power'?"));
+}
+
+TEST_CASE("sensitivity refuses metrics that the run does not have: they would read as figures without effect") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file("s.yaml", small_scenario());
+  const Ran ran = run_program({"sensitivity", scenario, "--metrics", "goodput_rps,total_cost,ttft.mean", "-q", "-j1"});
+  CHECK(ran.code == 2);
+  CHECK(ran.out.empty());
+  CHECK(holds(ran.err, "--metrics: the run has no 'goodput_rps'"));
+  CHECK(holds(ran.err, "--metrics: the run has no 'total_cost'"));
+  CHECK(holds(ran.err, "give the scenario prices: cost.devices"));
+  CHECK(holds(ran.err, "2 errors."));
+  // What nobody asked for may be missing: calls of one token have no tpot.
+  CHECK(run_program({"sensitivity", scenario, "--set", "workload.stream.output={kind: fixed, value: 1}", "--only",
+                     "idle_power", "-q", "-j1"})
+            .code == 0);
+}
+
+TEST_CASE("the paths of sensitivity are what --set takes, in a list of the preset too") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file(
+      "s.yaml",
+      "schema: scenario/1\nmodel: qwen2.5-1.5b\nhardware: {devices: [{preset: h100-sxm, count: 2}]}\n"
+      "serving: {tensor_parallel: 2}\nworkload: {arrivals: {kind: poisson, rate: 5 /s}, requests: 20, stream: {kind: "
+      "lengths, prompt: {kind: fixed, value: 256}, output: {kind: fixed, value: 8}}}\nseed: 7\n");
+  const Ran found = run_program({"sensitivity", scenario, "--only", ".links.collectives[7].latency", "--metrics",
+                                 "tpot.mean", "--format", "json", "-q", "-j1"});
+  REQUIRE_MESSAGE(found.code == 0, found.err);
+  const auto json = nlohmann::json::parse(found.out);
+  REQUIRE(json["parameters"].size() == 1);
+  const auto& parameter = json["parameters"][0];
+  CHECK(parameter["path"] == "hardware.devices[h100-sxm].links.collectives[7].latency");
+  CHECK(parameter["value"] == "4163 ns");
+  // A tenth more of the latency that each of a step's all-reduces of two ranks has.
+  const Ran run = run_program(
+      {"run", scenario, "--set", parameter["path"].get<std::string>() + "=4579.3 ns", "--format", "json", "-q"});
+  REQUIRE_MESSAGE(run.code == 0, run.err);
+  const double tpot = nlohmann::json::parse(run.out)["latency"]["tpot_s"]["mean"];
+  const double effect = parameter["effects"]["tpot_s.mean"]["more"];
+  CHECK(effect > 0.001);
+  CHECK(std::abs(tpot / json["base"]["tpot_s.mean"].get<double>() - 1 - effect) < 1e-9);
 }
 
 TEST_CASE("sensitivity prints the same bytes for any number of jobs, ranks, draws and writes CSV") {

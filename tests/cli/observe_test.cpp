@@ -265,6 +265,20 @@ TEST_CASE("check: what was observed has no window, and is held against the whole
   observed["metrics"]["mean_w"] = 1.01 * watts;
   scratch.file("seen.json", observed.dump());
   CHECK(code("out") == 1);
+  // A quantile is held against the one that was told, not against the mean, which is 50 % off.
+  const auto ttft = run["latency"]["ttft_s"];
+  const auto holds_p99 = [&] {
+    scratch.file("seen.json", observed.dump());
+    return run_program({"check", scratch.path("out"), "--against", file, "--max-error", "ttft.p99=1%"}).code == 0;
+  };
+  observed["metrics"]["ttft_s.mean"] = 2 * ttft["mean"].get<double>();
+  CHECK_FALSE(holds_p99());
+  observed["metrics"]["ttft_s.p99"] = ttft["p99"];
+  CHECK(holds_p99());
+  observed["metrics"]["ttft_s.mean"] = ttft["mean"];
+  observed["metrics"]["ttft_s.p99"] = 2 * ttft["p99"].get<double>();
+  CHECK_FALSE(holds_p99());
+  observed["metrics"].erase("ttft_s.p99");
   // A sweep of one run keeps it as a point.
   observed["metrics"]["mean_w"] = watts;
   scratch.file("seen.json", observed.dump());

@@ -133,6 +133,23 @@ TEST_CASE("--halving loses nothing to short runs that end in a warm-up, or are t
   CHECK(best("late-halved", {"--halving", "--set", "workload.warmup=30 s", "--set", "workload.requests=800"}) == late);
 }
 
+TEST_CASE("--halving drops no configuration that costs the same and is faster") {
+  const Scratch scratch;
+  const std::string plan = scratch.file(
+      "plan.yaml",
+      "schema: sweep/1\nbase: {schema: scenario/1, model: llama-3.2-1b, hardware: {devices: [{preset: h100-sxm}]}, "
+      "cost: {currency: USD, devices: {h100-sxm: {capital: 100, lifetime: 4 y}}}, workload: {preset: chat-1k, "
+      "requests: 40}}\n"
+      "axes:\n  hardware.devices[0].hbm_bandwidth: [1 TB/s, 1.5 TB/s, 2 TB/s, 3 TB/s]\n"
+      "objectives: {minimize: [capital]}\nslo: ttft.p99 <= 100 s\n");
+  const Ran ran =
+      run_program({"optimize", plan, "-o", scratch.path("h"), "--include-invalid", "--halving", "-q", "-j1"});
+  CHECK(ran.code == 0);
+  // 4 x (1/4 + 1/2 + 1).
+  CHECK_MESSAGE(holds(ran.out, "4 configurations evaluated of 4 (100.0 %); 0 dropped early, 7.0 full lengths"),
+                ran.out);
+}
+
 TEST_CASE("prices in two currencies have no order: where money is an objective, nothing runs") {
   const Scratch scratch;
   const std::string plan = scratch.file(
@@ -145,6 +162,10 @@ TEST_CASE("prices in two currencies have no order: where money is an objective, 
                                "cost_per_million_output_tokens,ttft.p99", "--evaluations", "2"});
   CHECK(ran.code == 2);
   CHECK(holds(ran.err, "prices are in EUR and JPY"));
+  const Ran limited = run_program({"optimize", plan, "-o", scratch.path("l"), "-q", "--min", "ttft.p99", "--slo",
+                                   "total_cost <= 5", "--evaluations", "2"});
+  CHECK(limited.code == 2);
+  CHECK(holds(limited.err, "an objective or a limit is an amount of money, and prices are in EUR and JPY"));
   CHECK(run_program({"optimize", plan, "-o", scratch.path("t"), "-q", "--min", "ttft.p99,tpot.mean", "--evaluations",
                      "2", "--include-invalid"})
             .code == 0);

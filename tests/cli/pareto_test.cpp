@@ -93,6 +93,36 @@ TEST_CASE("money has the currency of the scenario's prices") {
   CHECK(holds(ran.out, "  min EUR/Mtoken  "));                                                // the table
 }
 
+TEST_CASE("an SLO and --dominates do not put amounts in two currencies side by side") {
+  const Scratch scratch;
+  std::string csv = explore::csv_header({"hardware"}, false);
+  std::uint64_t point = 0;
+  // 4 EUR are more than 100 JPY, whatever the numbers say.
+  for (const auto& [hardware, currency, cost] : {std::tuple("l4", "EUR", 4.), {"cim", "JPY", 100.}, {"a", "EUR", 5.}}) {
+    explore::ResultRow one = row(point++, {hardware}, {{"total_cost", cost}, {"ttft.p99", cost}});
+    one.currency = currency;
+    csv += csv_row(one, false);
+  }
+  scratch.file("results.csv", csv);
+  const auto pareto = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"pareto", scratch.path(""), "--min", "total_cost,ttft.p99"});
+    return run_program(more);
+  };
+  const Ran limited = pareto({"--slo", "total_cost < 10"});
+  CHECK(limited.code == 2);
+  CHECK(holds(limited.err, "the SLO compares amounts of money, and results are in EUR and JPY"));
+  CHECK(holds(limited.err, "look at one: --where 'currency == \"EUR\"'"));
+  CHECK(pareto({"--where", "total_cost < 10 or total_cost > 50"}).code == 2);
+  CHECK(pareto({"--dominates", "1"}).code == 2);
+  CHECK(holds(pareto({"--dominates", "1"}).err, "--dominates compares amounts of money"));
+  CHECK(pareto({"--slo", "ttft.p99 < 10 s"}).code == 0);
+  CHECK(pareto({"--slo", "total_cost < 10", "--where", "currency == EUR"}).code == 0);
+  CHECK(holds(pareto({"--dominates", "2", "--where", "currency == EUR"}).out, "1 dominates hardware=a"));
+  CHECK(run_program({"report", scratch.path(""), "-q", "--slo", "total_cost<=10"}).code == 2);
+  CHECK(run_program({"report", scratch.path(""), "-q", "--slo", "total_cost<=10", "--where", "currency == EUR"}).code ==
+        0);
+}
+
 TEST_CASE("pareto writes pareto.csv, and answers 1 when nothing qualifies") {
   const Scratch scratch;
   const std::string folder = sweep(scratch), file = scratch.path("pareto.csv");

@@ -45,6 +45,20 @@ TEST_CASE("search prints JSON, the same for any number of jobs") {
   CHECK(json.at("tried").size() >= 2);
 }
 
+TEST_CASE("search says after its first run that no run has a metric of the SLO") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file("scenario.yaml", small_scenario());
+  for (const char* jobs : {"1", "2"}) {
+    const Ran ran = run_program({"search", scenario, "--max", "workload.arrivals.rate", "--slo",
+                                 "goodput_rps>=1,ttft.p99<=1s,total_cost<=5", "-q", "-j", jobs});
+    CHECK(ran.code == 2);
+    CHECK(ran.out.empty());
+    CHECK(holds(ran.err, "the run has no 'goodput_rps'"));
+    CHECK(holds(ran.err, "the run has no 'total_cost'"));
+    CHECK(holds(ran.err, "2 errors."));
+  }
+}
+
 TEST_CASE("every mistake in a search is reported at once, with a suggestion, and nothing runs") {
   const Scratch scratch;
   const std::string scenario = scratch.file("scenario.yaml", small_scenario());

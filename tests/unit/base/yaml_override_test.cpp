@@ -111,3 +111,28 @@ TEST_CASE("a value that is no YAML is reported where it stands in the assignment
   apply_override(root, "workload.rate={a: 1, a: 2}", diagnostics);
   CHECK(messages(diagnostics) == "1:22 duplicate key 'a'");
 }
+
+TEST_CASE("an override of an item of a list that a preset brings later is laid on that item") {
+  Diagnostics diagnostics;
+  YamlNode over = tree("{preset: l4}");
+  apply_override(over, "links.rows[1].latency=5 us", diagnostics);
+  apply_override(over, "links.rows[far].latency=9 us", diagnostics);
+  CHECK(diagnostics.text(false).empty());
+  const YamlNode preset =
+      tree("{links: {rows: [{latency: 1 us, ranks: 2}, {latency: 2 us, ranks: 4}, {name: far, latency: 3 us}]}}");
+  const YamlNode both = merge(preset, over);
+  const auto& rows = both.find("links")->find("rows")->items;
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].find("latency")->text == "1 us");
+  CHECK(rows[1].find("latency")->text == "5 us");
+  CHECK(rows[1].find("ranks")->text == "4");
+  CHECK(rows[2].find("latency")->text == "9 us");
+  // No item of it: a mapping stays where a list is due, and is told.
+  YamlNode beyond = tree("{preset: l4}");
+  apply_override(beyond, "links.rows[3].latency=5 us", diagnostics);
+  CHECK(merge(preset, beyond).find("links")->find("rows")->is_mapping());
+  CHECK_FALSE(diagnostics.has_errors());
+  YamlNode alone = tree("{}");  // no preset is to come
+  apply_override(alone, "links.rows[3].latency=5 us", diagnostics);
+  CHECK(diagnostics.has_errors());
+}

@@ -6,22 +6,23 @@
 #include "tests/support/approx.hpp"
 
 #include <cmath>
+#include <functional>
 #include <map>
 
 using namespace llmscape::explore;
 
 namespace {
 
-// What a search finds of values that meet up to an edge (or from it on), and how many it looked at.
+// What a search finds of values that meet up to an edge (or from it on), and how many it looked at. Some are refused.
 struct Found {
   std::optional<double> met, failed;
   int looked_at = 0;
 };
 
-Found find(const SearchSpace& space, double edge, int only_multiples_of = 1) {
+Found find(const SearchSpace& space, double edge, const std::function<bool(double)>& refused) {
   std::map<double, Standing> known;
   const auto standing = [&](double value) -> std::optional<Standing> {
-    if (std::fmod(value, only_multiples_of) != 0 && only_multiples_of > 1) return Standing::refused;
+    if (refused(value)) return Standing::refused;
     const auto found = known.find(value);
     return found == known.end() ? std::nullopt : std::optional(found->second);
   };
@@ -32,6 +33,11 @@ Found find(const SearchSpace& space, double edge, int only_multiples_of = 1) {
     const bool meets = space.largest ? *step.next <= edge : *step.next >= edge;
     REQUIRE(known.emplace(*step.next, meets ? Standing::met : Standing::failed).second);
   }
+}
+
+Found find(const SearchSpace& space, double edge, int only_multiples_of = 1) {
+  return find(space, edge,
+              [=](double value) { return only_multiples_of > 1 && std::fmod(value, only_multiples_of) != 0; });
 }
 
 }  // namespace
@@ -80,6 +86,29 @@ TEST_CASE("a search does not leave its ends, and says so by the side that is mis
   CHECK_FALSE(none_meets.met);
   CHECK(none_meets.failed == 1);
   CHECK_FALSE(find({false, 2, 0, 0, true, 0.02}, 0).failed);  // 1 device is enough
+}
+
+TEST_CASE("a value that is refused ends the space: what lies before it is looked at") {
+  for (const double precision : {0.05, 0.001})
+    for (const double edge : {0.81, 0.953, 0.97}) {
+      const auto share = [](double value) { return value > 1; };  // doubled, 0.8 is none
+      const Found smallest = find({false, 0.8, 0, 0, false, precision}, edge, share);
+      CAPTURE(edge);
+      REQUIRE(smallest.met);
+      CHECK(*smallest.met >= edge);
+      CHECK(*smallest.failed < edge);
+      CHECK(*smallest.met <= *smallest.failed * (1 + precision));
+    }
+  const Found largest = find({true, 8, 0, 0, false, 0.02}, 6, [](double value) { return value < 5; });
+  REQUIRE(largest.met);
+  CHECK(*largest.met <= 6);
+  CHECK(*largest.met >= 6 / 1.021);
+  const Found whole = find({false, 100, 0, 0, true, 0.02}, 140, [](double value) { return value > 150; });
+  CHECK(whole.met == 140);
+  CHECK(whole.failed == 139);
+  const Found none = find({false, 0.8, 0, 0, false, 0.02}, 1.5, [](double value) { return value > 1; });
+  CHECK_FALSE(none.met);
+  CHECK(*none.failed > 1 / 1.03);
 }
 
 // 2^20 = 1,048,576.

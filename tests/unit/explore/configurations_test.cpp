@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "sim/explore/baseline.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/unit/explore/rows.hpp"
 
@@ -73,6 +74,25 @@ TEST_CASE(
   CHECK(*all[1].metrics[place_of("ttft.p99")] == Estimate{5, 5, 7});
 }
 
+TEST_CASE("repeats keep the intervals of their runs: the means of their ends, wider by the scatter of the values") {
+  ResultsTable table;
+  table.axes = {"workload.rate"};
+  table.rows = {row(0, {"8 /s"}, {}), row(1, {"8 /s"}, {})};
+  table.rows[0].metrics[place_of("ttft.p99")] = Estimate{1, 0.7, 1.5};
+  table.rows[1].metrics[place_of("ttft.p99")] = Estimate{3, 2.5, 3.7};
+  const Configuration both = configurations(table)[0];
+  // Of 1 and 3: variance 2, t of one degree of freedom 12.7062, half-width 12.7062 * sqrt(2 / 2).
+  const Estimate ttft = *both.metrics[place_of("ttft.p99")];
+  CHECK(ttft.value == approx(2));
+  CHECK(ttft.low == approx(1.6 - 12.7062));
+  CHECK(ttft.high == approx(2.6 + 12.7062));
+  // A baseline has the kernel models in common with later results: it is held by the scatter alone.
+  CHECK(over_repeats(table, both, place_of("ttft.p99"))->high == approx(2 + 12.7062));
+  Diagnostics diagnostics;
+  const Baseline held = baseline_of(table, {}, diagnostics);
+  CHECK(held.configurations.at(0).metrics.at("ttft_s.p99").high == approx(2 + 12.7062));
+}
+
 TEST_CASE("repeats that are noisy alone are valid together where they are enough calls and scatter little") {
   const auto verdict = [](const std::vector<double>& ttft, double calls, const std::string& last = "noisy") {
     ResultsTable table;
@@ -90,6 +110,27 @@ TEST_CASE("repeats that are noisy alone are valid together where they are enough
   CHECK(verdict({1}, 1000) == "noisy");
   CHECK(verdict({1, 1.1, 0.9}, 70, "saturated") == "saturated");
   CHECK(verdict({1, 1.1, 0.9}, 70, "unsteady") == "unsteady");
+}
+
+TEST_CASE("a run that stands twice, as older samples have it, is one: no repeat, no narrower interval") {
+  ResultsTable table;
+  table.axes = {"workload.rate"};
+  for (const auto& [seed, ttft] : {std::pair(1, 1.), {1, 1.}, {2, 3.}, {1, 1.}}) {
+    table.rows.push_back(row(table.rows.size(), {"8 /s"}, {{"ttft.p99", ttft}, {"completed", 100}}));
+    table.rows.back().seed = seed;
+    table.rows.back().verdict = "noisy";
+  }
+  const auto all = configurations(table);
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].rows == std::vector<std::size_t>{0, 2});
+  CHECK(all[0].verdict == "noisy");  // 200 calls, and the half-width of 1 and 3 is 12.7 * 1
+  CHECK(all[0].metrics[place_of("ttft.p99")]->value == approx(2));  // of all four: 1.5
+  table.rows.erase(table.rows.begin() + 2);
+  CHECK(configurations(table)[0].rows.size() == 1);
+  CHECK(configurations(table)[0].verdict == "noisy");  // 300 calls without any scatter, were they three runs
+  Diagnostics diagnostics;
+  for (ResultRow& each : table.rows) each.verdict = "valid";
+  CHECK(baseline_of(table, {}, diagnostics).configurations.at(0).runs == 1);
 }
 
 TEST_CASE("expressions know metrics, axes by any end that is unambiguous, and the verdict") {

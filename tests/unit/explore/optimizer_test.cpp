@@ -10,6 +10,8 @@
 
 #include "sim/explore/halving.hpp"
 #include "sim/explore/hypervolume.hpp"
+#include "sim/explore/optimize_plan.hpp"
+#include "tests/unit/explore/rows.hpp"
 
 using namespace llmscape::explore;
 
@@ -207,6 +209,27 @@ TEST_CASE("continuous genes are searched too: a frontier on a line of 4,096 valu
   CHECK(hypervolume(losses_of(optimize(query)), Losses{1, 1}) > 0.95 * (1 - 1. / 6));
 }
 
+TEST_CASE("no value of an interval is tried twice: few whole numbers are all tried, many as a log spreads them") {
+  const auto tried = [](const Interval& interval) {
+    std::vector<double> numbers;
+    for (const Choice& choice : values_tried({{"a.n"}, {}, interval}))
+      numbers.push_back(std::stod(choice.values.front()));
+    return numbers;
+  };
+  for (const bool log : {true, false}) {
+    const std::vector<double> few = tried({2, 40, "", log, true});
+    CHECK(few.size() == 39);
+    for (std::size_t i = 0; i < few.size(); ++i) CHECK(few[i] == static_cast<double>(i + 2));
+    const std::vector<double> many = tried({1, 65536, "", log, true});
+    CHECK(std::ranges::adjacent_find(many, std::greater_equal()) == many.end());
+    if (!log) CHECK(many.size() == 4096);
+    // Neighbours are 2^(1/256) apart: below 1 / (2^(1/256) - 1) = 368.8 all whole numbers are among them.
+    for (std::size_t i = 0; log && i < 368; ++i) CHECK(many.at(i) == static_cast<double>(i + 1));
+    CHECK(many.back() >= 65536 * (log ? std::exp2(-1. / 256) : 4095. / 4096));
+  }
+  CHECK(tried({1, 1.001, "", true, false, 8}).size() == 4096);
+}
+
 TEST_CASE("a short run is hopeless that misses a limit by more than all of it, is beaten by 10 %, or has a twin") {
   const std::vector<Short> all = {{{10, 10}, 0}, {{11.2, 11.2}, 0}, {{11.2, 10.5}, 0}, {{5, 40}, 0},
                                   {{1, 1}, 1.5}, {{9.9, 9.9}, 0.5}, {{}, 0},           {{5, 40}, 0}};
@@ -215,4 +238,14 @@ TEST_CASE("a short run is hopeless that misses a limit by more than all of it, i
   // Losses below 0 are what is maximised: -8 is beaten by 10 % by -10, -9.5 is not.
   const std::vector<Short> maximised = {{{10, -10}, 0}, {{20, -8}, 0}, {{20, -9.5}, 0}};
   CHECK(hopeless(maximised, 3) == std::vector<bool>{false, true, false});
+  // Equal objectives make no twin: the second took other steps, which a limit may tell apart at full length.
+  const std::vector<Short> alike = {
+      {{5}, 0, {Estimate{100}}}, {{5}, 0, {Estimate{101}}}, {{5}, 0, {std::nullopt}}, {{5}, 0, {Estimate{100}}}};
+  CHECK(hopeless(alike, 4) == std::vector<bool>{false, false, false, true});
+  // Blocks that were never needed are nothing that a run did.
+  const auto done = [](double use, double blocks) {
+    return done_in(llmscape::explore::test::row(0, {}, {{"peak_use", use}, {"blocks", blocks}, {"steps", 7}}));
+  };
+  CHECK(done(0.5, 1000) == done(0.4, 1250));
+  CHECK(done(0.6, 1000) != done(0.5, 1200));
 }

@@ -68,6 +68,15 @@ TEST_CASE("ranges: both ends, evenly or by a factor, in the unit of the ends") {
   CHECK(values_of_axis("{logspace: [1, 8], points: 13, whole: true}") == Words{"1", "2", "3", "4", "5", "6", "7", "8"});
 }
 
+TEST_CASE("computed values have all digits of whole numbers, and as many as tell neighbours apart") {
+  CHECK(values_of_axis("{range: [1000000, 1000004], step: 1}") ==
+        Words{"1000000", "1000001", "1000002", "1000003", "1000004"});
+  CHECK(values_of_axis("{linspace: [1048576, 2097152], points: 2, whole: true}") == Words{"1048576", "2097152"});
+  CHECK(values_of_axis("{logspace: [1 B, 1073741824 B], points: 3}") == Words{"1 B", "32768 B", "1073741824 B"});
+  CHECK(values_of_axis("{range: [1000000.5, 1000001.5], step: 0.5}") == Words{"1000000.5", "1000001", "1000001.5"});
+  CHECK(values_of_axis("{linspace: [0, 1], points: 4}") == Words{"0", "0.333333", "0.666667", "1"});  // as six do
+}
+
 TEST_CASE("a zip varies together, a variant sets several paths") {
   const Plan plan = good_plan(
       "variants: {hardware: {edge: {h.kind: cim, h.count: 4}, rack: {h.kind: gpu}}}\n"
@@ -115,13 +124,26 @@ TEST_CASE("any beginning of a Sobol sample covers lists and whole numbers evenly
       "sample: {points: 64, seed: 3}\n");
   std::map<std::string, int> x, n;
   for (std::uint64_t i = 0; i < 32; ++i) {
-    const Point point = *plan.point(i);
-    ++x[point.values[0]];
-    ++n[point.values[1]];
+    const auto point = plan.point(i);
+    REQUIRE(point);
+    ++x[point->values[0]];
+    ++n[point->values[1]];
   }
   CHECK(x == std::map<std::string, int>{{"p", 8}, {"q", 8}, {"r", 8}, {"s", 8}});
   CHECK(n.size() == 8);
   CHECK(std::ranges::all_of(n, [](const auto& count) { return count.second == 4; }));
+}
+
+TEST_CASE("a sample has no point twice: 16 draws of 4 x 2 values are 8 points") {
+  const std::string axes = "axes: {a.n: {between: [1, 4], whole: true}, a.x: [p, q]}\n";
+  for (const char* method : {"sobol", "latin_hypercube"}) {
+    const Plan plan = good_plan(axes + "repeat: 2\nsample: {points: 16, method: " + method + "}\n");
+    const Words all = labels(plan);
+    CHECK(plan.size() == 32);
+    CHECK(std::set(all.begin(), all.end()).size() == all.size());
+    if (method == std::string("sobol")) CHECK(all.size() == 16);  // each of 8 with two seeds
+  }
+  CHECK(labels(good_plan("sample: {points: 3}\n")).size() == 1);
 }
 
 TEST_CASE("axes, values and repeats can be typed beside a plan, or beside a scenario") {

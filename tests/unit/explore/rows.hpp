@@ -14,11 +14,12 @@ inline std::size_t place_of(const std::string& metric) {
   return static_cast<std::size_t>(metrics::find_column(metric) - metrics::columns().data());
 }
 
-// A run of a sweep with some metrics, valid.
+// A run of a sweep with some metrics, valid, with a seed of its own.
 inline ResultRow row(std::uint64_t point, std::vector<std::string> values,
                      const std::vector<std::pair<std::string, double>>& metrics) {
   ResultRow row;
   row.point = point;
+  row.seed = static_cast<std::int64_t>(point);
   row.id = "p" + std::to_string(point);
   row.values = std::move(values);
   row.verdict = "valid";

@@ -85,6 +85,22 @@ TEST_CASE("a rate is compared in its unit or in none, as its name says it: both 
   CHECK(limits("requests_per_s > 2 /min, goodput_rps >= 5").size() == 2);
 }
 
+TEST_CASE("a limit that begins with its constant is turned round: what is measured is what is told") {
+  for (const auto& [typed, turned] : {std::pair("0.2 s >= ttft.p99", "ttft.p99 <= 0.2 s"),
+                                      {"0.2 s>ttft.p99", "ttft.p99 < 0.2 s"},
+                                      {"5 <= goodput_rps", "goodput_rps >= 5"},
+                                      {"2*tpot.mean < ttft.p50", "2*tpot.mean < ttft.p50"}}) {
+    const Limit limit = limits(typed)[0];
+    CHECK(limit.text == turned);
+    CHECK(limit.at_most == (limit.text.find('<') != std::string::npos));
+    CHECK(limit.strict == (limit.text.find('=') == std::string::npos));
+  }
+  const auto judged = judge({limits("0.2 s >= ttft.p99"), 1, false}, {}, runs_with_ttft({0.18}));
+  REQUIRE(judged);
+  CHECK(judged->standing == Standing::met);
+  CHECK(judged->sides[0]->value == 0.18);
+}
+
 TEST_CASE("an axis is compared in the unit that all of its values have") {
   ResultsTable table;
   table.axes = {"workload.arrivals.rate", "devices[0].count", "batcher"};
@@ -146,6 +162,26 @@ TEST_CASE("noisy runs are judged by several seeds, by the mean in the end, and o
   CHECK(standing({0.05, 0.09, 0.2, 0.05}) == "met? in 4");  // mean 97.5 ms
   CHECK(standing({0.05, 0.06}, "saturated") == "failed in 2");
   CHECK(standing({0.05, 0.06}, "unsteady") == "failed in 2");
+}
+
+TEST_CASE("noisy runs do not meet an SLO where fewer seeds are allowed than decide") {
+  auto runs = runs_with_ttft({0.05, 0.05, 0.05});
+  for (SearchRun& run : runs) run = {run.row, "50 calls"};
+  for (SearchRun& run : runs) run.row.verdict = "noisy";
+  for (const auto repeat : {std::size_t{1}, std::size_t{2}}) {
+    Question question{limits("ttft.p99 <= 100 ms"), repeat, false};
+    const auto judged = judge(question, {}, runs);
+    REQUIRE(judged);
+    CHECK(judged->standing == Standing::failed);
+    CHECK(judged->runs.size() == repeat);
+    CHECK(judged->why == "noisy: 50 calls; 3 seeds or more decide (--repeat)");
+    question.include_invalid = true;
+    CHECK(judge(question, {}, runs)->standing == Standing::met);
+  }
+  CHECK(judge({limits("ttft.p99 <= 100 ms"), 3, false}, {}, runs)->standing == Standing::met);
+  runs[0] = runs_with_ttft({0.3})[0];
+  runs[0].row.verdict = "noisy";
+  CHECK(judge({limits("ttft.p99 <= 100 ms"), 1, false}, {}, runs)->why == "ttft.p99 <= 100 ms");
 }
 
 TEST_CASE("a run whose verdict is not valid does not meet an SLO, unless invalid runs count") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/validation/limit.hpp"
+#include "sim/validation/report.hpp"
 #include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
@@ -49,4 +50,23 @@ TEST_CASE("a limit is met up to its value, and not by what was not compared") {
   CHECK(judge(limit_of("running.rmse=4"), comparisons, courses).met());
   CHECK_FALSE(judge(limit_of("waiting.rmse=4"), comparisons, courses).met());
   CHECK_FALSE(judge(limit_of("running.rmse=4"), comparisons, {{"running", 0, 0}}).met());  // no moment was compared
+}
+
+TEST_CASE("of figures that stand alone a quantile is a row of its own, and what was not told is not compared") {
+  const std::vector<Comparison> comparisons = {compare_figure("ttft", "s", 1.1, 1),
+                                               compare_figure("ttft.p99", "s", 3, 2)};
+  CHECK(comparisons[0].statistics.size() == 1);
+  CHECK(judge(limit_of("ttft.mean=11%"), comparisons, {}).error.value() == approx(0.1));
+  CHECK(judge(limit_of("ttft.p99=38%"), comparisons, {}).error.value() == approx(0.5));  // not the 10 % of the mean
+  CHECK_FALSE(judge(limit_of("ttft.p99=38%"), comparisons, {}).met());
+  CHECK(judge(limit_of("ttft.p99.mean=51%"), comparisons, {}).met());
+  const Verdict untold = judge(limit_of("ttft.p90=38%"), comparisons, {});
+  CHECK_FALSE(untold.error);
+  CHECK(untold.of_one_figure);
+  Report report;
+  report.comparisons = comparisons;
+  report.verdicts = {untold};
+  const std::string text = to_text(report);
+  CHECK_MESSAGE(text.find("+50.0 %") == text.rfind("+50.0 %"), text);  // under its mean alone
+  CHECK_MESSAGE(text.find("not compared: its mean alone was told") != std::string::npos, text);
 }
