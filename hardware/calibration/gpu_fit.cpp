@@ -139,7 +139,7 @@ class GpuFit {
     ElementwiseCalibration fit = fit_elementwise(fits_.gpu, fits_.tables().elementwise, fits_.gpu.elementwise);
     if (fit.report.family.empty()) return;
     if (fit.parameters.tag == Tag::fitted) {
-      const Fit before = fits_.gpu.elementwise;
+      const ElementwiseParameters before = fits_.gpu.elementwise;
       keep(fit.parameters, fit.report);
       if (!fit.all_kinds) fit.parameters.source += "; other kinds: " + before.source;
       const Residuals& seen = fit.parameters.residuals;

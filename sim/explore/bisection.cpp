@@ -97,7 +97,7 @@ class Search {
       }
       const auto is = look(*middle);
       if (!is) return false;
-      (*is ? step_.met : step_.failed) = *middle;
+      (*is ? step_.met : step_.failed) = middle;
       if (*is) return true;
       fails = *middle;
     }
@@ -120,7 +120,7 @@ class Search {
       if (!middle || (space_.whole && is_refused(*middle))) return;
       const auto met = look(*middle);
       if (!met) return;
-      (*met ? step_.met : step_.failed) = *middle;
+      (*met ? step_.met : step_.failed) = middle;
     }
   }
 

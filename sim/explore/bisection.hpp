@@ -27,7 +27,8 @@ struct SearchStep {
 
 // The next step of the search, from the beginning, over what is known: doubling or halving from the start until one
 // value meets it and one does not, then bisection, in the log unless values are whole. Whole numbers that are refused
-// are passed over; other values that are refused end the space: between them and the last one before it is sought, too. `standing` answers nothing for a value that was not tried yet.
+// are passed over; other values that are refused end the space: between them and the last one before it is sought, too.
+// `standing` answers nothing for a value that was not tried yet.
 SearchStep next_step(const SearchSpace& space, const std::function<std::optional<Standing>(double)>& standing);
 
 }  // namespace llmscape::explore

@@ -153,8 +153,8 @@ std::string compared(const FrontierView& view, const explore::Estimate& own, con
   const std::string value = in_unit(own.value, first.unit), other_value = in_unit(other.value, first.unit);
   if (other.value == 0)
     return fmt::format("with {} {} instead of {} of {}{}{}", spoken(first), value, other_value, rival, where, assumed);
-  return fmt::format("{} {:.3g}x the {} of {} ({} instead of {}{}{}){}", how, own.value / other.value,
-                     spoken(first), rival, value, other_value, where, assumed,
+  return fmt::format("{} {:.3g}x the {} of {} ({} instead of {}{}{}){}", how, own.value / other.value, spoken(first),
+                     rival, value, other_value, where, assumed,
                      overlap(own, other) ? ", but their intervals overlap" : "");
 }
 

@@ -182,7 +182,7 @@ TEST_CASE("a file of no kind, an empty one, one that is not there, and a format 
   for (const auto& [path, format, said] :
        {std::tuple(scratch.file("poem", "It was a dark night\n"), "", "nothing says what kind of file this is"),
         std::tuple(scratch.file("empty", ""), "", "the file is empty or cannot be read"),
-        std::tuple(scratch.path("none"), "", "the file is empty or cannot be read"),
+        std::tuple(scratch.path("none"), "", "there is no such file"),
         std::tuple(scratch.path("none"), "vllm-bench", "No such file"),
         std::tuple(scratch.file("poem", "x\n"), "vlm-log", "did you mean 'vllm-log'?")}) {
     Observed observed;

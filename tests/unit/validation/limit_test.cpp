@@ -37,7 +37,8 @@ TEST_CASE("limits that cannot be meant are refused with the reason") {
   CHECK(problem_of("tpot.mean").find("METRIC.FIGURE=VALUE") != std::string::npos);
   CHECK(problem_of("tpot.maen=3%").find("did you mean 'mean'") != std::string::npos);
   CHECK(problem_of("tpot.mean=3").find("a percentage") != std::string::npos);
-  CHECK(problem_of("running.rmse=3%").find("a number of requests") != std::string::npos);
+  CHECK(problem_of("running.rmse=3%").find("a number in the metric's own unit, as 5 (requests, W)") !=
+        std::string::npos);
   CHECK(problem_of("tpot.mean=-3%").find("a percentage") != std::string::npos);
 }
 
