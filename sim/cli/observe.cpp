@@ -237,6 +237,9 @@ int observe_verb(const Arguments& arguments) {
   if (!diagnostics.has_errors() && !tree && (!limits.empty() || arguments.fit))
     diagnostics.error({}, "nothing says what was served, so nothing can be predicted",
                       "name the device (--device) beside a log that has the model, or a --scenario");
+  else if (!tree && (!arguments.base.device.empty() || !arguments.base.model.empty() || !overrides.empty()))
+    notes.emplace_back(
+        "nothing is predicted: what was served takes --device beside a log that has the model, or a --scenario");
   if (arguments.fit && observed.requests.size() < 2)
     diagnostics.error(typed("--fit-host"), "host constants are fitted to requests, and none was read");
   if (diagnostics.has_errors()) {
@@ -271,6 +274,9 @@ int observe_verb(const Arguments& arguments) {
     met = met && report.verdicts.back().met();
   }
   if (work.keep()) {
+    // What stands there of other measurements would be taken for theirs.
+    for (const OwnFile& file : kFiles)
+      if (file.name != trace.filename() || observed.requests.empty() || !tree) fs::remove(work.path() / file.name);
     write_file_atomically(work.path() / "observed.json", observe::to_json(observed));
     if (tree) {
       for (const std::string& each : overrides) apply_override(*tree, each, diagnostics);
@@ -298,15 +304,19 @@ void add(CLI::App& app, Session& session) {
   CLI::App* verb = app.add_subcommand("observe", "Read what a server left, and put a prediction beside it");
   verb->footer(kFooter);
   verb->add_option("files", arguments->files, "Logs, exports, scrapes, tables")->type_name("FILE")->required();
-  verb->add_option("--device", arguments->base.device, "Device of the catalogue, or a file, that the server ran on")
-      ->type_name("NAME");
-  verb->add_option("--model", arguments->base.model, "Model of the catalogue, or a config.json, instead of the log's")
-      ->type_name("NAME");
+  CLI::Option* device =
+      verb->add_option("--device", arguments->base.device, "Device of the catalogue, or a file, that the server ran on")
+          ->type_name("NAME");
+  CLI::Option* model = verb->add_option("--model", arguments->base.model,
+                                        "Model of the catalogue, or a config.json, instead of the log's")
+                           ->type_name("NAME");
   verb->add_option(
           "--scenario", arguments->base.scenario,
           "What was served, instead of the log's settings; its workload is the requests that were read, if any")
       ->type_name("FILE")
-      ->check(CLI::ExistingFile.description(""));
+      ->check(CLI::ExistingFile.description(""))
+      ->excludes(device)
+      ->excludes(model);
   verb->add_option("--set", arguments->set, "Lay a value over the scenario's. Repeatable")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);

@@ -145,6 +145,14 @@ std::optional<YamlNode> made(const observe::Observed& observed, const ObservedBa
   engine.set("name", yaml_text(setting(observed, "engine")));
   const std::string version = release_in(setting(observed, "version"));
   if (!version.empty()) engine.set("version", YamlNode::scalar(version, true));
+  // As in a log that was cut off in front: another server than the one that was, perhaps.
+  if (version.empty())
+    notes.push_back(
+        fmt::format("no version of {} stands in the log: the newest that is known is taken; --set "
+                    "serving.engine.version=... names another",
+                    setting(observed, "engine")));
+  if (observed.arguments.empty())
+    notes.emplace_back("no arguments of the server stand in the log: the engine's defaults are taken");
   if (const YamlNode* said = settings->serving.find("engine"))
     for (const auto& entry : said->entries)
       if (!engine.find(entry.key)) engine.set(entry.key, entry.value);

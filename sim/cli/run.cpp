@@ -107,6 +107,11 @@ std::optional<scenario::Scenario> read_scenario(const Arguments& arguments, Diag
   const fs::path from = arguments.from;
   if (fs::is_directory(from) || from.filename() == "run.json") {  // of a run
     const fs::path folder = fs::is_directory(from) ? from : from.parent_path();
+    if (fs::is_directory(folder / "points") && !fs::exists(folder / "run.json")) {
+      diagnostics.error({}, fmt::format("{} is the folder of a sweep", folder.string()),
+                        fmt::format("name a point of it: {}", (folder / "points" / "ID.json").string()));
+      return std::nullopt;
+    }
     return scenario::load_scenario(folder / "scenario.resolved.yaml", {}, std::nullopt, catalogs(), diagnostics);
   }
   auto point = explore::saved_scenario(from, diagnostics);

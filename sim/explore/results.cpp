@@ -242,9 +242,14 @@ std::optional<ResultsTable> read_results(const fs::path& path, Diagnostics& diag
     file = path / "results.csv";
     if (!fs::exists(file)) file = path / "run.json";
     if (!fs::exists(file)) {
-      diagnostics.error(start_of(path),
-                        "no results stand here: neither results.csv ('llmscape sweep') nor run.json "
-                        "('llmscape run -o')");
+      if (fs::is_directory(path / "points"))
+        diagnostics.error(
+            start_of(path), "this sweep has points and no results.csv yet: it has not ended",
+            fmt::format("'llmscape sweep --merge {}' puts shards together, --resume goes on with it", path.string()));
+      else
+        diagnostics.error(start_of(path),
+                          "no results stand here: neither results.csv ('llmscape sweep') nor run.json "
+                          "('llmscape run -o')");
       return std::nullopt;
     }
   }

@@ -10,8 +10,14 @@ namespace llmscape::report {
 using Json = nlohmann::ordered_json;
 
 Json read_result(std::filesystem::path path, Diagnostics& diagnostics) {
-  if (std::filesystem::is_directory(path)) path /= "run.json";
+  const bool of_sweep = std::filesystem::is_directory(path / "points") && !std::filesystem::exists(path / "run.json");
+  if (std::filesystem::is_directory(path) && !of_sweep) path /= "run.json";
   const SourceRange file{std::make_shared<const SourceText>(SourceText{path.string(), ""})};
+  if (of_sweep) {
+    diagnostics.error(file, "this folder is of a sweep, and has a result for each point",
+                      "name one: " + (path / "points" / "ID.json").string());
+    return nullptr;
+  }
   std::string error;
   const auto text = read_file(path, error);
   if (!text) {

@@ -61,6 +61,36 @@ std::string doubt(const TriedValue& value) {
                      : fmt::format("  not told apart from the limit in {} runs: the mean decides\n", value.runs.size());
 }
 
+// The constant that a limit is held against; nothing, if it is none.
+std::optional<double> constant_of(const Limit& limit) {
+  const auto right = limit.right.evaluate([](std::string_view) { return std::nullopt; });
+  const double* bound = right ? std::get_if<double>(&*right) : nullptr;
+  return bound ? std::optional(*bound) : std::nullopt;
+}
+
+bool keeps_all(const SearchQuery& query, const TriedValue& value) {
+  for (std::size_t i = 0; i < query.question.limits.size(); ++i) {
+    const Limit& limit = query.question.limits[i];
+    const auto bound = constant_of(limit);
+    if (!bound || i >= value.sides.size() || !value.sides[i]) return false;
+    if (!explore::keeps(limit, explore::margin(limit, {value.sides[i]->value, *bound}))) return false;
+  }
+  return true;
+}
+
+// Where limits hold and nothing meets them, it is for the runs: too short for a verdict, mostly.
+std::string limits_alone(const SearchQuery& query, const SearchAnswer& answer) {
+  if (answer.best) return "";
+  const auto kept = [&query](const TriedValue& value) { return keeps_all(query, value); };
+  const auto first = std::ranges::find_if(answer.tried, kept);
+  if (first == answer.tried.end()) return "";
+  return wrapped(fmt::format("The limits hold at {} of the {} values that were tried, but their runs do not count ({}: "
+                             "{}): longer ones decide, or --include-invalid",
+                             std::ranges::count_if(answer.tried, kept), answer.tried.size(), first->text, first->why),
+                 98, 0) +
+         '\n';
+}
+
 std::string headline(const SearchQuery& query, const SearchAnswer& answer) {
   const char* end = query.space.largest ? "largest" : "smallest";
   if (!answer.best) return fmt::format("No value of {} that was tried meets {}\n", query.number.path, slo_of(query));
@@ -75,8 +105,7 @@ std::string other_way(const SearchQuery& query, const SearchAnswer& answer) {
   const TriedValue &first = answer.tried.front(), &last = answer.tried.back();
   for (std::size_t i = 0; i < query.question.limits.size(); ++i) {
     const Limit& limit = query.question.limits[i];
-    const auto right = limit.right.evaluate([](std::string_view) { return std::nullopt; });
-    const double* bound = right ? std::get_if<double>(&*right) : nullptr;
+    const auto bound = constant_of(limit);
     if (!bound || i >= first.sides.size() || i >= last.sides.size() || !first.sides[i] || !last.sides[i]) continue;
     const double near = explore::margin(limit, {first.sides[i]->value, *bound});
     const double far = explore::margin(limit, {last.sides[i]->value, *bound});
@@ -153,6 +182,7 @@ Json in_json(const SearchQuery& query, const TriedValue& value) {
 std::string search_text(const SearchQuery& query, const SearchAnswer& answer) {
   std::string text = headline(query, answer);
   if (answer.best) text += sides(query, *answer.best) + doubt(*answer.best);
+  text += limits_alone(query, answer);
   text += other_way(query, answer);
   text += next_failure(query, answer);
   text += fmt::format("{} runs of {} values\n", answer.runs, answer.tried.size());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -62,11 +63,44 @@ TEST_CASE("observe: limits fail, and what cannot be predicted is said") {
   const Ran alone = run_program({"observe", kFixtures + "vllm_bench.json", "--max-error", "tpot.mean=50%"});
   CHECK(alone.code == 2);
   CHECK(holds(alone.err, "nothing says what was served"));
+  const Ran unsaid = run_program({"observe", kFixtures + "vllm_bench.json", "--device", "h100-sxm"});
+  CHECK(unsaid.code == 0);
+  CHECK(holds(unsaid.out, "nothing is predicted: what was served takes --device beside a log"));
+  const Ran both = run_program({"observe", kFixtures + "vllm_bench.json", "--device", "h100-sxm", "--scenario",
+                                "examples/chat-h100/scenario.yaml"});
+  CHECK(both.code == 2);  // the scenario has a device of its own
+  CHECK(holds(both.err, "--device excludes --scenario"));
   const Ran figures = run_program({"observe", kFixtures + "vllm.log"});
   CHECK(holds(figures.out, "running                    2    3.5      4\n"));  // 4 and 3, after the sample before work
   const Ran log = run_program({"observe", kFixtures + "sglang.log", "--device", "h100-sxm"});
   CHECK(log.code == 0);
   CHECK(holds(log.out, "there is nothing to replay"));
+}
+
+TEST_CASE("observe: a folder keeps nothing of other measurements, and a log without its beginning is told") {
+  const Scratch scratch;
+  const std::string seen = scratch.path("seen");
+  REQUIRE(run_program(
+              {"observe", kFixtures + "vllm.log", kFixtures + "vllm_bench.json", "--device", "h100-sxm", "-o", seen})
+              .code == 0);
+  CHECK(std::filesystem::exists(seen + "/trace.jsonl"));
+  REQUIRE(run_program({"observe", kFixtures + "vllm_bench.json", "-o", seen}).code == 0);
+  CHECK(std::filesystem::exists(seen + "/observed.json"));
+  CHECK_FALSE(std::filesystem::exists(seen + "/scenario.yaml"));
+  CHECK_FALSE(std::filesystem::exists(seen + "/trace.jsonl"));
+
+  std::ifstream whole(kFixtures + "vllm.log");
+  std::string cut;
+  int number = 0;
+  for (std::string line; std::getline(whole, line);)
+    if (++number > 2) cut += line + "\n";
+  const std::string release = " (v0.11.0)";
+  cut.erase(cut.find(release), release.size());
+  const Ran ran =
+      run_program({"observe", scratch.file("cut.log", cut), kFixtures + "vllm_bench.json", "--device", "h100-sxm"});
+  CHECK(ran.code == 0);
+  CHECK(holds(ran.out, "no version of vllm stands in the log"));
+  CHECK(holds(ran.out, "no arguments of the server stand in the log"));
 }
 
 TEST_CASE("observe: a mistake in one file, and nothing is written") {

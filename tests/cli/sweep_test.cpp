@@ -79,7 +79,17 @@ TEST_CASE("shards share a folder and nothing else; merged they are the whole swe
     CHECK(ran.code == 0);
     CHECK_FALSE(fs::exists(sweep.scratch.path("parts/results.csv")));
   }
-  const Ran merged = run_program({"sweep", "--merge", sweep.scratch.path("parts")});
+  const std::string parts = sweep.scratch.path("parts");
+  const auto said = [](const std::vector<std::string>& call) {
+    const Ran ran = run_program(call);
+    CHECK(ran.code == 2);
+    return ran.err;
+  };
+  CHECK(said({"pareto", parts, "--preset", "interactivity"}).find("--merge " + parts) != std::string::npos);
+  const std::string point = parts + "/points/ID.json";
+  CHECK(said({"explain", parts}).find(point) != std::string::npos);
+  CHECK(said({"run", "--from", parts}).find(point) != std::string::npos);
+  const Ran merged = run_program({"sweep", "--merge", parts});
   CHECK(merged.code == 0);
   CHECK(sweep.results("parts") == sweep.results("whole"));
 }

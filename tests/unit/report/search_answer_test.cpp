@@ -74,3 +74,14 @@ TEST_CASE("a search that went away from what would keep its limit says so, and w
   CHECK(says_in(less,
                 "ttft.p99 is 900 ms at 64 and 20.0 ms at 1: less of workload.arrivals.users helps it, and --max\n"));
 }
+
+TEST_CASE("limits that hold where no run counts are told apart from limits that nothing keeps") {
+  const SearchQuery query = query_of("hardware.devices[0].count", "ttft.p99 <= 500 ms");
+  const TriedValue slow = tried(1, {0.9, 0.9, 0.9}, 1, Standing::failed);
+  TriedValue unsteady = tried(2, {0.13, 0.13, 0.13}, 1, Standing::failed);
+  unsteady.why = "unsteady: short";
+  CHECK(says_in(text_of(query, {slow, unsteady}),
+                "The limits hold at 1 of the 2 values that were tried, but their runs do not count (2: unsteady:\n"
+                "short): longer ones decide, or --include-invalid\n"));
+  CHECK_FALSE(says_in(text_of(query, {slow, slow}), "The limits hold"));
+}
