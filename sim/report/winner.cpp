@@ -106,7 +106,13 @@ std::optional<Reached> along(const FrontierView& view, std::size_t place_of_grou
     const ParetoPoint& point = view.answer.points[place];
     const double at = loss(view, point, 1);
     if (at <= bound) {
-      if (!looser || at == bound) return Reached{place_of_group, point.values[0], &point, at < bound};
+      if (!looser || at == bound) {
+        // Points behind the frontier's end that are worse show that it does end there.
+        const bool last = std::ranges::none_of(view.answer.points, [&](const ParetoPoint& other) {
+          return other.group == place_of_group && loss(view, other, 1) > at;
+        });
+        return Reached{place_of_group, point.values[0], &point, last && at < bound};
+      }
       const double share = (bound - at) / (loss(view, *looser, 1) - at);
       const auto mixed = [share](double a, double b) { return a + share * (b - a); };
       const auto &a = point.values[0], &b = looser->values[0];

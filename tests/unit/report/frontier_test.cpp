@@ -65,6 +65,13 @@ TEST_CASE("with an SLO the winner is the best that meets it, against another gro
   CHECK(report::winner(Asked("ttft.p99<=400ms", "hardware").view()) ==
         "hardware=cim x4 rate=1 /s meets ttft.p99<=400ms with at most 2.3x the output tokens/joule of l4 x1 "
         "(4.60 instead of 2.00, read off its frontier at ttft p99 400 ms: its last point is at 300 ms)");
+  // With a load between that is worse, the frontier ends at 300 ms, and the ratio is one.
+  ResultsTable loaded = sweep();
+  loaded.rows.push_back(
+      row(loaded.rows.size(), {"l4 x1", "3 /s"}, {{"output_tokens_per_joule", 1.8}, {"ttft.p99", 0.35}}));
+  CHECK(report::winner(Asked("ttft.p99<=400ms", "hardware", loaded).view()) ==
+        "hardware=cim x4 rate=1 /s meets ttft.p99<=400ms at 2.3x the output tokens/joule of l4 x1 "
+        "(4.60 instead of 2.00, read off its frontier at ttft p99 400 ms)");
   // Two limits cross no frontier at one place: the best that meet them are compared as they are.
   CHECK(report::winner(Asked("ttft.p99<=200ms and ttft.p99<=1s", "hardware").view()) ==
         "hardware=cim x4 rate=1 /s meets ttft.p99<=200ms and ttft.p99<=1s at 4.6x the output tokens/joule of "
