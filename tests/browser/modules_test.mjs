@@ -72,6 +72,10 @@ test('the sentence compares like with like, where the frontiers are at the same 
   assert.deepEqual(winners.map(({name, row, rival}) => [name, row, rival]), [['workload=edit', 0, 4], ['workload=rag', 2, 6]]);
   // cim's own; l4 half-way between 0.1 and 0.3 s: (10 + 20) / 2.
   assert.deepEqual(winners[0].values.map(({value}) => Math.round(value * 1e9) / 1e9), [20, 15]);
+  // Under a looser limit nothing of l4 was run nearer it than 0.3 s; under 0.2 s its frontier goes on.
+  assert.equal(winners[0].values[1].last, undefined);
+  view.limits[0].bound = 0.4;
+  assert.deepEqual(derive(data, view).winners[0].values.map(({value, last}) => [value, last]), [[40, undefined], [20, true]]);
   assert.deepEqual(derive(data, view).mixed, [{label: 'workload', values: ['edit', 'rag']}]);
   view.group = 'workload';
   assert.deepEqual(derive(data, view).winners.map(({rival}) => rival), [undefined, undefined]);
@@ -224,6 +228,21 @@ test('without limits the winner is where the frontier of all groups bends', () =
   });
   const {winner} = derive(data, firstView(data));
   assert.deepEqual([winner.row, winner.rival], [1, undefined]);
+});
+
+test('a load behind the end of a frontier that is worse shows that it ends there', () => {
+  const page = (ttft) => readData({
+    name: 'sweep', verdicts: Array(4).fill('valid'), scenarios: {lines: [], texts: []}, details: {}, limits: [], group: 'hardware',
+    charts: [{y: 'tokens', x: 'ttft', better: {tokens: 'higher', ttft: 'lower'}}],
+    axes: [axis('hardware', 'hardware', ['cim', 'l4'], [0, 1, 1, 1])],
+    metrics: [
+      {name: 'tokens', unit: '', better: 'higher', values: [9, 1, 2, 1.8]},
+      {name: 'ttft', unit: 's', better: 'lower', values: [0.4, 0.1, 0.3, ttft]}
+    ]
+  });
+  const rival = (data) => derive(data, firstView(data)).winner.values[1];
+  assert.deepEqual([rival(page(0.35)).value, rival(page(0.35)).last], [2, false]);
+  assert.deepEqual([rival(page(0.2)).value, rival(page(0.2)).last], [2, true]);
 });
 
 test('joules of a token by component are those of its window, and their sum the figure of the table', () => {

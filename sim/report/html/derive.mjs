@@ -127,7 +127,7 @@ function findWinner(data, view, {x, y, limits, groups, members, drawn}, slice) {
     return {name: slice.name, row, rival, values: [at(y, row), rival === undefined ? undefined : at(y, rival)]};
   }
   const bound = ofX ? limits[0].bound : x.values[row];
-  const reached = kept(drawn).map((rows) => along(frontierOf(rows), x, y, view, bound));
+  const reached = kept(drawn).map((rows) => along(rows, frontierOf(rows), x, y, view, bound));
   const other = reached.map((_, group) => group)
                     .filter((group) => group !== groups.of[row] && reached[group])
                     .reduce((a, b) => a === undefined || better(reached[b], reached[a], view) ? b : a, undefined);
@@ -138,16 +138,18 @@ function findWinner(data, view, {x, y, limits, groups, members, drawn}, slice) {
 const at = ({values, low, high}, row) => ({value: values[row], low: low[row], high: high[row], row});
 const better = (a, b, view) => view.y.better === 'higher' ? a.value > b.value : a.value < b.value;
 
-// What a frontier gives at a bound of x: linear between its neighbours there, its last point's where the bound is looser
-// than all; undefined where even its tightest point is beyond.
-export function along(frontier, x, y, view, bound) {
+// What the frontier of `rows` gives at a bound of x: linear between its neighbours there, its last point's where the bound
+// is looser than all; undefined where even its tightest point is beyond. `last`: nothing was run that comes nearer the
+// bound, where it may do better still; rows behind the frontier's end that are worse show that it does end there.
+function along(rows, frontier, x, y, view, bound) {
+  const beyond = (row, limit) => view.x.better === 'lower' ? x.values[row] > limit : x.values[row] < limit;
   const tight = view.x.better === 'lower' ? frontier : frontier.toReversed();
-  const meets = (row) => view.x.better === 'lower' ? x.values[row] <= bound : x.values[row] >= bound;
-  const within = tight.filter(meets);
+  const within = tight.filter((row) => !beyond(row, bound));
   if (!within.length) return undefined;
-  const a = within.at(-1), b = tight[within.length];
-  if (b === undefined || x.values[a] === bound) return at(y, a);
-  const share = (bound - x.values[a]) / (x.values[b] - x.values[a]);
+  const a = within.at(-1), b = tight[within.length], own = x.values[a];
+  if (own === bound) return at(y, a);
+  if (b === undefined) return {...at(y, a), last: !rows.some((row) => beyond(row, own))};
+  const share = (bound - own) / (x.values[b] - own);
   const mixed = (values) => values[a] + share * (values[b] - values[a]);
   return {value: mixed(y.values), low: mixed(y.low), high: mixed(y.high), row: a};
 }

@@ -78,9 +78,12 @@ function sentence(data, view, derived, {name, row, rival, values: [own, other], 
   else {
     const overlap = own.low <= other.high && other.low <= own.high, text = ({value}) => valueText(value, y.unit);
     const guessed = assumedText(...assumed.map(percent));
-    const where = bound === undefined ? '' : `, read off its frontier at ${x.label} ${roundText(bound, x.unit)}`;
+    const end = other.last ? `: its last point is at ${x.text(other.row)}` : '';
+    const where = bound === undefined ? '' : `, read off its frontier at ${x.label} ${roundText(bound, x.unit)}${end}`;
+    // Nearer the bound the other may do better still.
+    const how = other.last ? `with at ${view.y.better === 'higher' ? 'most' : 'least'}` : 'at';
     lead.push(
-        ' at ', figure(ratioText(own.value / other.value)), ` the ${y.label} of `, nameOf(data, derived, rival),
+        ` ${how} `, figure(ratioText(own.value / other.value)), ` the ${y.label} of `, nameOf(data, derived, rival),
         html(
             'span', {class: 'detail'},
             ` (${text(own)} instead of ${text(other)}${where}${guessed}${overlap ? ', but their intervals overlap' : ''})`));
