@@ -153,8 +153,7 @@ Tag provenance(const Links& links) {
 
 Residuals residuals(const Links& links) {
   for (auto fit = links.collectives.rbegin(); fit != links.collectives.rend(); ++fit)
-    if (!fit->residuals.small.empty() || !fit->residuals.medium.empty() || !fit->residuals.large.empty())
-      return fit->residuals;
+    if (known(fit->residuals)) return fit->residuals;
   return {};
 }
 

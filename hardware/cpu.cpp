@@ -102,8 +102,8 @@ std::array<Tag, kOperatorFamilies> Cpu::provenance() const {
           elementwise.tag, Tag::assumed, elementwise.tag,       weaker(per_step.tag, per_request.tag)};
 }
 
-std::array<Spread, kOperatorFamilies> Cpu::spreads() const {
-  std::array<Spread, kOperatorFamilies> all = Device::spreads();
+Spreads Cpu::spreads(const models::ModelSpec& model, const models::ParallelPlan& plan, const Settings& settings) const {
+  Spreads all = Device::spreads(model, plan, settings);
   const auto know = [&all](OperatorFamily family, const Fit& fit) {
     all[static_cast<std::size_t>(family)] = spread_of(fit.tag, fit.residuals);
   };

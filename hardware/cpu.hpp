@@ -28,7 +28,7 @@ struct Cpu final : Device, PowerRange {
   [[nodiscard]] bool takes_adapters() const override { return true; }
   [[nodiscard]] bool takes_execution() const override { return true; }
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
-  [[nodiscard]] std::array<Spread, kOperatorFamilies> spreads() const override;
+  [[nodiscard]] Spreads spreads(const models::ModelSpec&, const models::ParallelPlan&, const Settings&) const override;
   [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::unique_ptr<StepModel> bind(const models::ModelSpec&, const models::ParallelPlan&,
                                                 const Settings&) const override;

@@ -50,6 +50,9 @@ struct EnergyTags {
   Tag dynamic = Tag::assumed, idle = Tag::assumed;
 };
 
+// How far the true times of each operator family may lie from the predicted ones.
+using Spreads = std::array<Spread, kOperatorFamilies>;
+
 struct Device;
 
 // One of the devices that a device is composed of, `count` of which share a part of the model by tensor parallelism.
@@ -119,8 +122,6 @@ struct Device {
   }
   // Provenance of each operator family's parameters (the weakest that matters).
   [[nodiscard]] virtual std::array<Tag, kOperatorFamilies> provenance() const = 0;
-  // How far each family's true times may lie from the predicted ones; by its provenance unless residuals are known.
-  [[nodiscard]] virtual std::array<Spread, kOperatorFamilies> spreads() const;
   // What of a workload changes the price of a step.
   struct Settings {
     models::ExpertCoverage coverage;
@@ -128,6 +129,8 @@ struct Device {
     std::string engine{};       // whose kernels run, where the device knows several sets
     models::Execution execution{};
   };
+  // Of this model's kernels; by their provenance unless residuals are known.
+  [[nodiscard]] virtual Spreads spreads(const models::ModelSpec&, const models::ParallelPlan&, const Settings&) const;
   // What hosts do for a step of this model, one entry for each host that works at the same time; none: nothing.
   [[nodiscard]] virtual std::vector<HostDriven> hosts(const models::ModelSpec&, const models::ParallelPlan&) const {
     return {};

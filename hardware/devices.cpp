@@ -44,8 +44,8 @@ FamilyMember<Device> remembered(FamilyMember<Device> kind) {
 
 }  // namespace
 
-std::array<Spread, kOperatorFamilies> Device::spreads() const {
-  std::array<Spread, kOperatorFamilies> spreads;
+Spreads Device::spreads(const models::ModelSpec&, const models::ParallelPlan&, const Settings&) const {
+  Spreads spreads;
   const auto tags = provenance();
   for (std::size_t family = 0; family < spreads.size(); ++family) spreads[family] = spread_of(tags[family]);
   return spreads;

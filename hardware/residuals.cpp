@@ -25,6 +25,10 @@ Regime regime_of(std::int64_t tokens) {
   return tokens <= 1024 ? Regime::medium : Regime::large;
 }
 
+bool known(const Residuals& residuals) {
+  return !residuals.small.empty() || !residuals.medium.empty() || !residuals.large.empty();
+}
+
 const Fields<Residuals>& residuals_fields() {
   static const Fields<Residuals> fields = [] {
     using P = Residuals;

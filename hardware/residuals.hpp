@@ -23,6 +23,8 @@ struct Residuals {
   std::vector<double> small, medium, large;
 };
 const Fields<Residuals>& residuals_fields();
+// Of some regime at least.
+bool known(const Residuals& residuals);
 
 // The same for all regimes, known or supposed: never empty.
 using Spread = std::array<std::vector<double>, kRegimes>;

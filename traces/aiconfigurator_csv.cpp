@@ -173,6 +173,7 @@ void read_latent_attention(const std::string& path, KernelTables& into, Diagnost
   enum Column { kFormat = kCommonColumns, kKvFormat, kHeads, kSequences, kTokens, kTp, kCached };
   Table table(path, {{"mla_dtype"}, {"kv_cache_dtype"}, {"num_heads"}, {"batch_size"}, {"isl"}, {"tp_size"}, {"step"}},
               into, diagnostics);
+  into.warm_attention = true;
   while (table.next()) {
     const bool decode = table.text(kOperator) == "mla_generation";
     const bool known = decode || table.is_of("mla_context");

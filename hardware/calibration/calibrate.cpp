@@ -20,12 +20,11 @@
 namespace llmscape::hardware {
 namespace {
 
-// The engine whose kernels the device's own groups are: what the base says, else vLLM or the first; the others get
-// sets.
+// The engine whose kernels the device's own groups are: what the base says, whichever the tables are of; else vLLM or
+// the first of these. The others get sets. Empty: the tables are of no engine.
 std::string own_engine(const Gpu& base, const std::vector<std::string>& engines) {
-  for (const std::string& engine : {base.engine, std::string("vllm")})
-    if (std::ranges::find(engines, engine) != engines.end()) return engine;
-  return engines.empty() ? "" : engines.front();
+  if (engines.empty() || !base.engine.empty()) return engines.empty() ? "" : base.engine;
+  return std::ranges::find(engines, "vllm") != engines.end() ? "vllm" : engines.front();
 }
 
 // The board at rest, as the records read it with a context and buffers, which is what `idle_power` means; of several

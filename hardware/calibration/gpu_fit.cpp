@@ -272,7 +272,8 @@ class GpuFit {
           FormFit<IndexedAttentionParameters>{std::move(fit.parameters), std::move(fit.report), {}});
   }
 
-  // Fitted collectives take the place of the base's of the same kind and number of ranks.
+  // Fitted collectives take the place of the base's of the same kind and number of ranks: those of a library of the
+  // library's, those that an engine has for small tensors (`below`) of the engine's.
   void collectives() {
     std::vector<traces::TimedCollective> messages;
     for (const traces::TimedCollective& r : fits_.tables().collective)
@@ -290,7 +291,8 @@ class GpuFit {
     for (std::size_t i = 0; links && i < fits_.gpu.links.collectives.size(); ++i) {
       const CollectiveFit& before = fits_.gpu.links.collectives[i];
       const bool fitted = std::ranges::any_of(fits, [&](const CollectiveCalibration& fit) {
-        return fit.parameters.kind == before.kind && fit.parameters.ranks == before.ranks;
+        return fit.parameters.kind == before.kind && fit.parameters.ranks == before.ranks &&
+               fit.parameters.below.has_value() == before.below.has_value();
       });
       if (!fitted) kept.items.push_back(links->find("collectives")->items[i]);
     }

@@ -3,6 +3,7 @@
 
 #include "hardware/gpu/carried_spread.hpp"
 #include "hardware/gpu/gpu_step_model.hpp"
+#include "hardware/gpu/kernel_fits.hpp"
 #include "hardware/gpu/timed_clocks.hpp"
 #include "hardware/power_cap.hpp"
 #include "models/format.hpp"
@@ -167,25 +168,24 @@ std::array<Tag, kOperatorFamilies> Gpu::provenance() const {
           host.tag};
 }
 
-std::array<Spread, kOperatorFamilies> Gpu::spreads() const {
-  const auto tags = provenance();
-  const Residuals messages = residuals(links);
-  const std::array<const Residuals*, kOperatorFamilies> known = {&gemm.residuals,
-                                                                 &grouped_gemm().residuals,
-                                                                 &prefill_attention.residuals,
-                                                                 &decode_attention.residuals,
-                                                                 &elementwise.residuals,
-                                                                 &messages,
-                                                                 &elementwise.residuals,
-                                                                 &host.residuals};
-  std::array<Spread, kOperatorFamilies> spreads;
-  for (std::size_t family = 0; family < spreads.size(); ++family) {
-    const Residuals& residuals = *known[family];
-    const bool timed = !(residuals.small.empty() && residuals.medium.empty() && residuals.large.empty());
-    const bool carried = !timed && tags[family] == Tag::assumed;
-    spreads[family] =
-        carried ? carried_spread(static_cast<OperatorFamily>(family)) : spread_of(tags[family], residuals);
-  }
+Spreads Gpu::spreads(const models::ModelSpec& model, const models::ParallelPlan& plan, const Settings& settings) const {
+  const Gpu own = of_engine(settings.engine);
+  const auto tags = own.provenance();
+  const Fit messages{hardware::provenance(own.links), {}, residuals(own.links)};
+  const Fit nothing;
+  const KernelFits fits = kernel_fits(own, model, plan, settings.coverage);
+  Spreads spreads;
+  for (std::size_t family = 0; family < spreads.size(); ++family)
+    for (std::size_t regime = 0; regime < kRegimes; ++regime) {
+      const auto of = static_cast<OperatorFamily>(family);
+      const Fit* fit = fits[family][regime];
+      if (!fit) fit = of == OperatorFamily::host ? &own.host : &messages;
+      // How GEMMs lay about their fit says nothing of experts that are priced with it.
+      if (of == OperatorFamily::grouped_gemm && fit == &own.gemm) fit = &nothing;
+      const bool carried = fit->tag == Tag::assumed && !known(fit->residuals);
+      const Tag tag = tags[family] == Tag::assumed ? Tag::assumed : fit->tag;
+      spreads[family][regime] = (carried ? carried_spread(of) : spread_of(tag, fit->residuals))[regime];
+    }
   return spreads;
 }
 

@@ -111,7 +111,7 @@ struct Gpu final : Device, Chip, PowerRange {
   [[nodiscard]] bool takes_adapters() const override { return true; }
   [[nodiscard]] bool takes_execution() const override { return true; }
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;
-  [[nodiscard]] std::array<Spread, kOperatorFamilies> spreads() const override;
+  [[nodiscard]] Spreads spreads(const models::ModelSpec&, const models::ParallelPlan&, const Settings&) const override;
   [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec& model,
                                               const models::ParallelPlan& plan) const override {
     return {{host, true, model, plan}};

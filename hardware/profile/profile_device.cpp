@@ -135,8 +135,8 @@ std::array<Tag, kOperatorFamilies> ProfileDevice::provenance() const {
   return tags;
 }
 
-std::array<Spread, kOperatorFamilies> ProfileDevice::spreads() const {
-  std::array<Spread, kOperatorFamilies> spreads;
+Spreads ProfileDevice::spreads(const models::ModelSpec&, const models::ParallelPlan&, const Settings&) const {
+  Spreads spreads;
   spreads.fill(spread_of(tag, residuals));
   return spreads;
 }

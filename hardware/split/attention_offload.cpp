@@ -134,9 +134,10 @@ std::array<Tag, kOperatorFamilies> AttentionOffload::provenance() const {
   return tags;
 }
 
-std::array<Spread, kOperatorFamilies> AttentionOffload::spreads() const {
-  const auto attending = attention->spreads();
-  auto spreads = weights->spreads();
+Spreads AttentionOffload::spreads(const models::ModelSpec& model, const models::ParallelPlan& plan,
+                                  const Settings& settings) const {
+  const auto attending = attention->spreads(model, plan, settings);
+  auto spreads = weights->spreads(model, plan, settings);
   for (std::size_t f = 0; f < spreads.size(); ++f)
     if (is_attention(f)) spreads[f] = attending[f];
   const auto widen = [&spreads](OperatorFamily family, const Spread& spread) {

@@ -194,10 +194,11 @@ std::array<Tag, kOperatorFamilies> PipelineSplit::provenance() const {
   return weakest;
 }
 
-std::array<Spread, kOperatorFamilies> PipelineSplit::spreads() const {
-  auto widest = stages.front().device->spreads();
+Spreads PipelineSplit::spreads(const models::ModelSpec& model, const models::ParallelPlan& plan,
+                               const Settings& settings) const {
+  auto widest = stages.front().device->spreads(model, plan, settings);
   for (const PipelineStage& stage : stages) {
-    const auto own = stage.device->spreads();
+    const auto own = stage.device->spreads(model, plan, settings);
     for (std::size_t f = 0; f < own.size(); ++f) widest[f] = wider(widest[f], own[f]);
   }
   Spread& crossings = widest[static_cast<std::size_t>(OperatorFamily::collective)];

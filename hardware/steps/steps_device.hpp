@@ -64,7 +64,10 @@ struct StepsDevice final : Device {
   [[nodiscard]] std::optional<double> operational_intensity() const override { return device->operational_intensity(); }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override { return device->provenance(); }
-  [[nodiscard]] std::array<Spread, kOperatorFamilies> spreads() const override { return device->spreads(); }
+  [[nodiscard]] Spreads spreads(const models::ModelSpec& model, const models::ParallelPlan& plan,
+                                const Settings& settings) const override {
+    return device->spreads(model, plan, settings);
+  }
   [[nodiscard]] std::vector<HostDriven> hosts(const models::ModelSpec& model,
                                               const models::ParallelPlan& plan) const override {
     return device->hosts(model, plan);

@@ -34,9 +34,10 @@ class ScaledModel final : public EngineModel {
     lengthen_active(cost, before);
     cost.device = device;
     cost.extrapolated += beyond;
+    lengthen(cost, *std::ranges::max_element(cost.busy));
     keep_below_limit(cost, drawn);
+    scale_joules(cost);
     cost.settle_host();
-    for (Seconds& busy : cost.busy) busy = std::min(busy, cost.device);  // a draw may be below the time at the peak
     return cost;
   }
 
@@ -59,6 +60,18 @@ class ScaledModel final : public EngineModel {
     }
   }
 
+  // No kernel is faster than a part of the device works at its peak: the step lasts `least` at least, all families
+  // alike.
+  static void lengthen(EngineCost& cost, Seconds least) {
+    if (least <= cost.device || cost.device <= Seconds()) return;
+    const double longer = least / cost.device;
+    const auto before = cost.by_family;
+    for (std::size_t family = 0; family < kHost; ++family) cost.by_family[family] *= longer;
+    lengthen_active(cost, before);
+    cost.extrapolated *= longer;
+    cost.device = least;
+  }
+
   // A draw lies over a price that the limit has slowed already: where it is faster at the same joules, the limit slows
   // it again. That its lower clock would save joules is left out, as it is where the lowest clock pauses. A price that
   // `drew` more than the limit itself (measured steps that were faster than their joules allow) is the limit.
@@ -70,6 +83,16 @@ class ScaledModel final : public EngineModel {
     for (std::size_t family = 0; family < kHost; ++family) cost.by_family[family] *= longer;
     cost.extrapolated *= longer;
     cost.device = least;
+  }
+
+  // Times were measured under the limit, whatever the joules are: these are no more than it leaves in that time.
+  void scale_joules(EngineCost& cost) const {
+    const Joules drawn = joules_of(cost);
+    double factor = factors_.joules;
+    if (headroom_ > Watts() && drawn > Joules())
+      factor = std::min(factor, std::max(1.0, headroom_ * cost.device / drawn));
+    for (Joules& joules : cost.energy) joules *= factor;
+    for (Joules& joules : cost.energy_by_family) joules *= factor;
   }
 
   std::unique_ptr<EngineModel> model_;
@@ -85,14 +108,25 @@ TimeFactors::TimeFactors() {
   for (auto& regimes : by_family) regimes.fill(1);
 }
 
-TimeFactors draw_factors(const hardware::Device& device, RandomStream stream) {
+TimeRanks draw_ranks(RandomStream stream) {
+  TimeRanks ranks{};
+  for (auto& regimes : ranks.by_family)
+    for (double& rank : regimes) rank = stream.uniform();
+  ranks.extrapolated = stream.uniform();
+  ranks.joules = stream.uniform();
+  return ranks;
+}
+
+TimeFactors factors_at(const TimeRanks& ranks, const hardware::Device& device, const models::ModelSpec& model,
+                       const models::ParallelPlan& plan, const hardware::Device::Settings& settings) {
   TimeFactors factors;
-  const auto spreads = device.spreads();
+  const hardware::Spreads spreads = device.spreads(model, plan, settings);
   for (std::size_t family = 0; family < spreads.size(); ++family)
     for (std::size_t regime = 0; regime < hardware::kRegimes; ++regime)
-      factors.by_family[family][regime] = hardware::factor_at(spreads[family][regime], stream.uniform());
+      factors.by_family[family][regime] = hardware::factor_at(spreads[family][regime], ranks.by_family[family][regime]);
   factors.headroom = device.headroom();
-  factors.extrapolated = hardware::factor_at(hardware::spread_of(Tag::assumed).front(), stream.uniform());
+  factors.joules = hardware::factor_at(hardware::spread_of(device.energy_tags().dynamic).front(), ranks.joules);
+  factors.extrapolated = hardware::factor_at(hardware::spread_of(Tag::assumed).front(), ranks.extrapolated);
   return factors;
 }
 

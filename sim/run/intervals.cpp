@@ -15,20 +15,19 @@
 #include <stdexcept>
 
 namespace llmscape::run {
-std::vector<engine::TimeFactors> interval_factors(const scenario::Scenario& scenario, std::size_t run) {
+std::vector<engine::TimeRanks> interval_ranks(const scenario::Scenario& scenario, std::size_t run) {
   // What the catalogue, or the user, describes as the same thing has the same fits: their errors are the same too.
   const auto thing = [](const auto& device) {
     return device->description.empty() ? device->name : device->description;
   };
   const auto& devices = scenario.config.hardware.devices;
   const RandomStreams streams = RandomStreams(static_cast<std::uint64_t>(scenario.config.seed)).child("intervals", run);
-  std::vector<engine::TimeFactors> factors;
+  std::vector<engine::TimeRanks> ranks;
   for (const auto& device : devices) {
     const auto first = std::ranges::find(devices, thing(device), thing);
-    factors.push_back(
-        engine::draw_factors(*device, streams.stream("device", static_cast<std::uint64_t>(first - devices.begin()))));
+    ranks.push_back(engine::draw_ranks(streams.stream("device", static_cast<std::uint64_t>(first - devices.begin()))));
   }
-  return factors;
+  return ranks;
 }
 
 std::optional<std::pair<double, double>> interval_of(const std::vector<double>& values) {
@@ -43,7 +42,7 @@ using Values = std::vector<std::pair<std::string, double>>;  // of metrics, by t
 
 Values one_run(const scenario::Scenario& scenario, std::size_t run) {
   world::Options options = one_of_many();
-  options.time_factors = interval_factors(scenario, run);
+  options.time_ranks = interval_ranks(scenario, run);
   Diagnostics diagnostics;
   const result::RunResult result = run_scenario(scenario, options, diagnostics);
   if (diagnostics.has_errors()) return {};  // a broken trace: the run itself reports it

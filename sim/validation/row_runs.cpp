@@ -54,7 +54,7 @@ class RowScenario {
   RowAnswer simulate(std::optional<std::size_t> draw = std::nullopt) {
     if (!scenario_) return {{}, first_error(diagnostics_)};
     world::Options options = run::one_of_many();
-    if (draw) options.time_factors = run::interval_factors(*scenario_, *draw);
+    if (draw) options.time_ranks = run::interval_ranks(*scenario_, *draw);
     Diagnostics diagnostics = diagnostics_;
     const result::RunResult result = run::run_scenario(*scenario_, options, diagnostics);
     if (diagnostics.has_errors()) return {{}, first_error(diagnostics)};

@@ -136,11 +136,21 @@ void Engines::add_group(const scenario::PoolConfig& config, std::size_t group) {
   auto variant = device.with_kernels_of(config.engine.kernel_set());
   first_of_group_ = nullptr;
   const hardware::Device& priced = variant ? *variants_.emplace_back(std::move(variant)) : device;
+  draw_factors(config, device, group);
   for (std::int64_t first = 0; first + devices <= device.count; first += devices) {
     if (config.stages_shared()) pipelines_.emplace_back(static_cast<std::size_t>(config.pipeline_parallel));
     for (std::int64_t stream = 0; stream < config.pipeline_batches; ++stream)
       add_replica(config, group, priced, size, first, stream);
   }
+}
+
+void Engines::draw_factors(const scenario::PoolConfig& config, const hardware::Device& device, std::size_t group) {
+  factors_.reset();
+  if (options_.time_ranks.empty()) return;
+  factors_ = engine::factors_at(options_.time_ranks.at(group), device, scenario_.model_on(config, device),
+                                config.plan(), scenario::settings_of(config).device);
+  // Joules of users' devices are among the step's.
+  if (config.speculation && config.speculation->draft.device) factors_->headroom = Watts();
 }
 
 std::unique_ptr<engine::EngineModel> Engines::bind(const scenario::PoolConfig& config, const hardware::Device& device) {
@@ -202,12 +212,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.adapters = scenario::adapters_of(scenario_, config, device, streams);
   auto steps = overrides_.watched(bind(config, device), config, group);
   steps = scenario::with_drafts(std::move(steps), scenario_, config, device);
-  if (!options_.time_factors.empty()) {
-    engine::TimeFactors factors = options_.time_factors.at(group);
-    // Joules of users' devices are among the step's.
-    if (config.speculation && config.speculation->draft.device) factors.headroom = Watts();
-    steps = engine::with_factors(std::move(steps), factors, config.plan().devices());
-  }
+  if (factors_) steps = engine::with_factors(std::move(steps), *factors_, config.plan().devices());
   replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, recorder);
   add_process(config, exchange);
   if (replica.turns)

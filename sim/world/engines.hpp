@@ -63,6 +63,8 @@ class Engines {
   Exchange* exchange_of(const scenario::PoolConfig& config, const hardware::Device& priced, std::int64_t first);
   void add_replica(const scenario::PoolConfig& config, std::size_t group, const hardware::Device& priced,
                    const scenario::ReplicaSize& size, std::int64_t first, std::int64_t stream);
+  // Of the kernels of the group that is being added, in a run of the intervals.
+  void draw_factors(const scenario::PoolConfig& config, const hardware::Device& device, std::size_t group);
   // The steps of the next replica of a group, which have their tables in common with those of the first.
   std::unique_ptr<engine::EngineModel> bind(const scenario::PoolConfig& config, const hardware::Device& device);
   serving::DeviceTurns* turns_of(const scenario::PoolConfig& config, const hardware::Device& device,
@@ -94,6 +96,7 @@ class Engines {
   std::shared_ptr<serving::StepWork> work_ = std::make_shared<serving::StepWork>();  // of replicas that may share one
   std::vector<std::string> warnings_;
   const engine::EngineModel* first_of_group_ = nullptr;  // of the group that is being added
+  std::optional<engine::TimeFactors> factors_;           // the same; nothing where no draw is run
 };
 
 }  // namespace llmscape::world

@@ -9,18 +9,20 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
+#include <vector>
 
 using llmscape::testing::approx;
 
 namespace llmscape::hardware {
 namespace {
 
-YamlNode base() {
+YamlNode base(const char* name = "l40s") {
   Diagnostics diagnostics;
-  auto tree = catalog_entry("hardware/catalog", "device", "l40s", {}, diagnostics);
+  auto tree = catalog_entry("hardware/catalog", "device", name, {}, diagnostics);
   REQUIRE_MESSAGE(tree, diagnostics.text(false));
   return *tree;
 }
@@ -72,6 +74,52 @@ TEST_CASE("families with rows are fitted, the others keep what the base says") {
   CHECK(after->gemm.residuals.small.size() == 11);
   CHECK(after->decode_attention.source == before->decode_attention.source);
   CHECK(after->hbm_bandwidth.value == before->hbm_bandwidth.value);
+}
+
+TEST_CASE("tables of another engine than the base's make a set of that engine, and leave the base's kernels alone") {
+  traces::KernelTables tables = products();
+  for (auto& row : tables.gemm) row.engine = "sglang", row.time = 5 * row.time;
+  Diagnostics diagnostics;
+  const auto calibration = calibrate(tables, base("h200"), {{}, 1500, "records.csv"}, diagnostics);
+  REQUIRE_MESSAGE(calibration, diagnostics.text(false));
+  const auto before = gpu_of(base("h200")), after = gpu_of(calibration->device);
+  CHECK(after->engine == "vllm");
+  CHECK(after->gemm.source == before->gemm.source);
+  CHECK(after->kernel_sets.at("sglang").gemm->source.find("records.csv") != std::string::npos);
+  CHECK(after->kernel_sets.at("sglang").prefill_attention->source ==
+        before->kernel_sets.at("sglang").prefill_attention->source);
+}
+
+// A library's messages of 4 ranks: 20 us + x / 200 GB/s, x = 1.5 times the tensor.
+TEST_CASE(
+    "a library's messages do not take the place of those that an engine sends itself, nor these of the library's") {
+  const auto own = [](const Gpu& gpu, bool below) {
+    std::vector<double> latencies;
+    for (const CollectiveFit& fit : gpu.links.collectives)
+      if (fit.kind == models::Collective::Kind::all_reduce && fit.below.has_value() == below)
+        latencies.push_back(fit.latency.si());
+    return latencies;
+  };
+  const auto fitted = [](const char* implementation, const char* engine) {
+    traces::KernelTables tables;
+    tables.device = "a test device";
+    for (int power = 9; power <= 28; ++power)
+      tables.collective.push_back({{"all_reduce", std::int64_t{1} << power, 4, implementation, 4},
+                                   Seconds(20e-6 + 1.5 * std::pow(2, power) / 200e9),
+                                   engine});
+    Diagnostics diagnostics;
+    const auto calibration = calibrate(tables, base("h200"), {{}, 1500, "records.csv"}, diagnostics);
+    REQUIRE_MESSAGE(calibration, diagnostics.text(false));
+    return *gpu_of(calibration->device);
+  };
+  const auto before = *gpu_of(base("h200")), nccl = fitted("nccl", ""), graph = fitted("vllm_graph", "vllm");
+  REQUIRE(own(before, true).size() == 3);  // 2, 4 and 8 ranks
+  CHECK(own(nccl, true) == own(before, true));
+  const auto of_20_us = [](double seconds) { return std::abs(seconds / 20e-6 - 1) < 0.05; };  // the catalogue: 4 to 16
+  CHECK(std::ranges::count_if(own(nccl, false), of_20_us) == 1);
+  CHECK(own(nccl, false).size() == own(before, false).size());
+  CHECK(own(graph, false) == own(before, false));
+  CHECK(std::ranges::count_if(own(graph, true), of_20_us) == 1);
 }
 
 TEST_CASE("kinds of element-wise kernels without rows keep their source, and what is known of errors") {

@@ -123,8 +123,9 @@ TEST_CASE("what is known of a chip that nobody timed? fits of another, and how f
   CHECK(faster.elementwise.tag == timed.elementwise.tag);
   CHECK(faster.links.collectives.front().tag == timed.links.collectives.front().tag);
   const auto gemm = static_cast<std::size_t>(OperatorFamily::gemm);
-  CHECK(faster.spreads()[gemm] == carried_spread(OperatorFamily::gemm));
-  CHECK(timed.spreads()[gemm][2] == timed.gemm.residuals.large);
+  const models::ModelSpec model = llama_8b();
+  CHECK(faster.spreads(model, {}, {})[gemm] == carried_spread(OperatorFamily::gemm));
+  CHECK(timed.spreads(model, {}, {})[gemm][2] == timed.gemm.residuals.large);
   // A fit of one's own is not carried.
   const Gpu own = with_overrides("h200", {"peak_bf16=2250 Tflop/s", "gemm.source=mine", "gemm.tag=fitted"});
   CHECK(own.gemm.tag == Tag::fitted);

@@ -47,7 +47,8 @@ TEST_CASE("two equal halves take as long as the whole and one crossing, and draw
 
 TEST_CASE("halves err as their devices do: residuals that are known are not supposed anew") {
   const auto gpu = catalogued<Gpu>("h100-sxm");
-  const auto whole = gpu.spreads(), both = split(gpu, 8, gpu, 8).spreads();
+  const models::ModelSpec model = llama_8b();
+  const auto whole = gpu.spreads(model, {}, {}), both = split(gpu, 8, gpu, 8).spreads(model, {}, {});
   for (std::size_t family = 0; family < whole.size(); ++family) {
     CAPTURE(family);
     if (family == static_cast<std::size_t>(OperatorFamily::collective)) continue;  // theirs is the link's
