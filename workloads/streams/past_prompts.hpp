@@ -26,7 +26,8 @@ class PastPrompts {
   // `largest_age` in seconds; `most` is at least 8,192.
   explicit PastPrompts(double largest_age, std::size_t most = kMost) : largest_age_(largest_age), most_(most) {}
 
-  // The prompt that `head` tokens of `past` (nullptr: none) and `own` make; starts never decrease. `past` is not valid behind it.
+  // The prompt that `head` tokens of `past` (nullptr: none) and `own` make; starts never decrease. `past` is not valid
+  // behind it.
   void add(double start, std::uint64_t session, const Past* past, std::int64_t head, const Segment& own);
 
   // Of the prompts that started around then, the one whose length is the nearest to `tokens` from above: a context that
