@@ -35,6 +35,13 @@ void split_cells(std::string_view line, std::vector<Span>& cells) {
   }
 }
 
+std::string text_of_cell(std::string_view line, const Span& cell) {
+  std::string text(line.substr(cell.position, cell.length));
+  if (cell.position == 0 || line[cell.position - 1] != '"') return text;
+  for (std::size_t at = text.find("\"\""); at != std::string::npos; at = text.find("\"\"", at + 1)) text.erase(at, 1);
+  return text;
+}
+
 bool cells_fit(const Row& row, const std::vector<Span>& cells, std::size_t width) {
   for (const Span& cell : cells) {
     const bool begins = cell.position == 0 || row.text()[cell.position - 1] == ',';

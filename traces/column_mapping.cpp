@@ -47,7 +47,7 @@ const std::array<Role, 4> kRoles = {{{"arrival", &ColumnMapping::arrival},
 // What one record needs of a row: where its values stand. Text in quotes is given without them.
 struct Places {
   Span arrival, prompt, output;
-  std::string session;
+  std::string session;  // as meant, whatever quotes and escapes it is written with
 };
 
 class MappedReader : public SortedReader {
@@ -59,15 +59,19 @@ class MappedReader : public SortedReader {
   // Where the record's values stand in the row, or nothing after reporting.
   virtual std::optional<Places> places(const Row& row) = 0;
   [[nodiscard]] const ColumnMapping& mapping() const { return mapping_; }
+  // The row that was read last.
+  [[nodiscard]] bool broken() const { return broken_; }
 
  private:
   bool read(const Row& row, std::vector<TimedRecord>& records) final {
     const auto found = places(row);
+    broken_ = !found;
     if (!found) return false;
     const auto time = time_of(row, {mapping_.arrival, found->arrival});
     const auto prompt = row.tokens({mapping_.prompt, found->prompt});
     const auto output = row.tokens({mapping_.output, found->output});
-    if (!time || !prompt || !output) return false;
+    broken_ = !time || !prompt || !output;
+    if (broken_) return false;
     TraceRecord record;
     record.prompt = {unique_content(*prompt)};
     record.prompt_tokens = *prompt;
@@ -87,6 +91,7 @@ class MappedReader : public SortedReader {
   }
 
   ColumnMapping mapping_;
+  bool broken_ = false;
 };
 
 class MappedCsv final : public MappedReader {
@@ -106,7 +111,7 @@ class MappedCsv final : public MappedReader {
     if (!cells_fit(row, cells_, header_.width)) return std::nullopt;
     const auto cell = [&](std::size_t column) { return cells_[*header_.place[column]]; };
     Places places{cell(0), cell(1), cell(2), {}};
-    if (!mapping().session.empty()) places.session = row.text(cell(3));
+    if (!mapping().session.empty()) places.session = text_of_cell(row.text(), cell(3));
     return places;
   }
 
@@ -136,12 +141,26 @@ class MappedJson final : public MappedReader {
                output = place(*object, mapping().output, row);
     if (!arrival || !prompt || !output) return std::nullopt;
     Places places{*arrival, *prompt, *output, {}};
-    if (!mapping().session.empty()) {
-      const auto session = place(*object, mapping().session, row);
-      if (!session) return std::nullopt;
-      places.session = row.text(*session);
-    }
+    if (!mapping().session.empty() && !read_session(*object, row, places.session)) return std::nullopt;
     return places;
+  }
+
+  // A row without a session has none, or null, as an empty cell of a table.
+  bool read_session(const JsonValue& object, const Row& row, std::string& session) {
+    const JsonValue* value = find_path(object, mapping().session);
+    if (!value && keys_.empty())
+      for (const JsonMember& member : object.members) keys_.push_back(member.key);
+    has_sessions_ = has_sessions_ || value;
+    if (!value || value->kind == JsonValue::Kind::null) return true;
+    if (!place(object, mapping().session, row)) return false;
+    session = value->kind == JsonValue::Kind::text ? value->text : row.text(value->span);
+    return true;
+  }
+
+  void end_of_rows(Diagnostics& diagnostics) override {
+    if (mapping().session.empty() || has_sessions_ || keys_.empty() || broken()) return;
+    Row({}, path(), 0, diagnostics)
+        .error({}, fmt::format("no row has a key '{}'", mapping().session), did_you_mean(mapping().session, keys_));
   }
 
   static std::optional<Span> place(const JsonValue& object, const std::string& path, const Row& row) {
@@ -157,6 +176,9 @@ class MappedJson final : public MappedReader {
     row.error(value->span, fmt::format("'{}' must be a number or a text", path));
     return std::nullopt;
   }
+
+  std::vector<std::string> keys_;  // of a row without that of the session
+  bool has_sessions_ = false;
 };
 
 }  // namespace

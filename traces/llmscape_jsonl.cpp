@@ -8,8 +8,8 @@
 #include "traces/row_reader.hpp"
 
 // The project's own format, which convert() writes: {"arrival_s", "prompt": [[id, tokens], ...], "output_tokens",
-// "session"?}. A segment that does not begin at the start of its content has its offset as a third number; a prompt of
-// unknown content is "prompt_tokens" instead of "prompt". The first row may be {"schema": "trace/1"}.
+// "session"?}. A segment that does not begin at the start of its content has its offset as a third number (0: it does);
+// a prompt of unknown content is "prompt_tokens" instead of "prompt". The first row may be {"schema": "trace/1"}.
 namespace llmscape::traces {
 namespace {
 
@@ -86,7 +86,7 @@ class LlmscapeReader final : public RowReader {
     const auto id = row.id({"id", item.items[0].span});
     const auto tokens = row.tokens({"tokens", item.items[1].span});
     const bool has_offset = item.items.size() == 3;
-    const auto offset = has_offset ? row.tokens({"offset", item.items[2].span}) : 0;
+    const auto offset = has_offset ? row.tokens({"offset", item.items[2].span}, 0) : 0;
     if (!id || !tokens || !offset) return std::nullopt;
     return Segment{*id, *tokens, *offset};
   }
@@ -95,12 +95,14 @@ class LlmscapeReader final : public RowReader {
 }  // namespace
 
 TraceFormat llmscape_jsonl() {
-  return {kFormat, "this project's format: arrival, content segments or length, output length, conversation",
-          [](std::string_view, std::string_view first_line) {
-            return first_line.find("\"trace/1\"") != first_line.npos ||
-                   first_line.find("\"output_tokens\"") != first_line.npos;
-          },
-          &open_as<LlmscapeReader>};
+  return {
+      kFormat, "this project's format: arrival, content segments or length, output length, conversation",
+      [](std::string_view, std::string_view first_line) {
+        // Of another version, the reader says so.
+        return (first_line.find("\"schema\"") != first_line.npos && first_line.find("\"trace/") != first_line.npos) ||
+               first_line.find("\"output_tokens\"") != first_line.npos;
+      },
+      &open_as<LlmscapeReader>};
 }
 
 }  // namespace llmscape::traces

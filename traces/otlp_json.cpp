@@ -122,7 +122,7 @@ class OtlpReader final : public SortedReader {
     return true;
   }
 
-  void end_of_rows() override { tree_.close(); }
+  void end_of_rows(Diagnostics&) override { tree_.close(); }
   [[nodiscard]] bool counts(const TraceRecord& record) const override { return !tree_.is_outer(record.prompt[0].id); }
   void complete(TraceRecord& record) const override {
     if (const std::string* around = tree_.conversation_around(record.prompt[0].id)) record.session = *around;

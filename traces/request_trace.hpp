@@ -36,6 +36,8 @@ class TraceReader {
   virtual std::optional<TraceRecord> next(Diagnostics& diagnostics) = 0;
   // "azure-csv", "mooncake-jsonl", ...
   [[nodiscard]] virtual std::string_view format() const = 0;
+  // When the first record came, by the file's own clock; nothing before it was read, or where the file has none.
+  [[nodiscard]] virtual std::optional<Seconds> start() const { return std::nullopt; }
 };
 
 // One format: how to recognise it from the file name and its first line, and how to open it.

@@ -26,11 +26,11 @@ void Row::error(Span where, std::string message, std::string suggestion) const {
                       std::move(message), std::move(suggestion));
 }
 
-std::optional<std::int64_t> Row::tokens(const Cell& cell) const {
+std::optional<std::int64_t> Row::tokens(const Cell& cell, std::int64_t least) const {
   const auto value = parse_number<std::int64_t>(text(cell.span));
-  if (value && *value >= 1 && *value <= kMaxTokens) return value;
-  error(cell.span, fmt::format("'{}' must be a whole number of tokens from 1 to {}; got {}", cell.name, kMaxTokens,
-                               in_quotes(text(cell.span))));
+  if (value && *value >= least && *value <= kMaxTokens) return value;
+  error(cell.span, fmt::format("'{}' must be a whole number of tokens from {} to {}; got {}", cell.name, least,
+                               kMaxTokens, in_quotes(text(cell.span))));
   return std::nullopt;
 }
 

@@ -39,8 +39,8 @@ class Row {
   void error(Span where, std::string message, std::string suggestion = {}) const;
 
   // Each reads one cell, or reports and returns nothing.
-  // A number of tokens: whole, 1 to 2^31 - 1.
-  [[nodiscard]] std::optional<std::int64_t> tokens(const Cell& cell) const;
+  // A number of tokens: whole, `least` to 2^31 - 1.
+  [[nodiscard]] std::optional<std::int64_t> tokens(const Cell& cell, std::int64_t least = 1) const;
   // A content id: whole, 0 to 2^64 - 1.
   [[nodiscard]] std::optional<std::uint64_t> id(const Cell& cell) const;
   // A time of at least 0 in units of `unit` nanoseconds, rounded to whole nanoseconds; below 2^63 of them (292 years).

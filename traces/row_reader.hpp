@@ -37,6 +37,9 @@ class RowReader : public TraceReader {
   RowReader(std::string_view format, const std::string& path) : format_(format), rows_(path) {}
   std::optional<TraceRecord> next(Diagnostics& diagnostics) final;
   [[nodiscard]] std::string_view format() const final { return format_; }
+  [[nodiscard]] std::optional<Seconds> start() const final {
+    return first_ ? std::optional(Seconds(static_cast<double>(*first_) / 1e9)) : std::nullopt;
+  }
 
  protected:
   // Whether the first row is a header; it is then checked here and not read as a record.

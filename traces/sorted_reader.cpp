@@ -43,7 +43,7 @@ void SortedReader::read_all(Diagnostics& diagnostics) {
   if (empty && diagnostics.errors() == errors)
     Row({}, rows_.path(), 0, diagnostics).error({}, "the trace has no records");
   records_->sort();
-  end_of_rows();
+  end_of_rows(diagnostics);
 }
 
 }  // namespace llmscape::traces

@@ -21,20 +21,24 @@ class SortedReader : public TraceReader {
   SortedReader(std::string_view format, const std::string& path) : format_(format), rows_(path) {}
   std::optional<TraceRecord> next(Diagnostics& diagnostics) final;
   [[nodiscard]] std::string_view format() const final { return format_; }
+  [[nodiscard]] std::optional<Seconds> start() const final {
+    return first_ ? std::optional(Seconds(static_cast<double>(*first_) / 1e9)) : std::nullopt;
+  }
 
  protected:
   // Whether the first row is a header; it is then checked here and not read for records.
   virtual bool read_header([[maybe_unused]] const Row& row) { return false; }
   // Appends the records of a row, their times on the file's own clock. False after reporting what is wrong with it.
   virtual bool read(const Row& row, std::vector<TimedRecord>& records) = 0;
-  // Called when all rows have been read, before a record is handed out.
-  virtual void end_of_rows() {}
+  // Called when all rows have been read, or up to a broken one, before a record is handed out.
+  virtual void end_of_rows([[maybe_unused]] Diagnostics& diagnostics) {}
   // Whether the record is handed out.
   [[nodiscard]] virtual bool counts([[maybe_unused]] const TraceRecord& record) const { return true; }
   // Called for each record that is handed out, all rows having been read: what only the whole file says of it.
   virtual void complete([[maybe_unused]] TraceRecord& record) const {}
   // A segment that no other record of this trace has.
   Segment unique_content(std::int64_t tokens) { return unique_.segment(tokens); }
+  [[nodiscard]] const std::string& path() const { return rows_.path(); }
 
  private:
   void read_all(Diagnostics& diagnostics);

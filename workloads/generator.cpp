@@ -63,10 +63,21 @@ class FasterClock : public ArrivalClock {
   double speedup_;
 };
 
+// How many times faster than stated the time between arrivals goes.
+double time_factor(const WorkloadConfig& config) {
+  return config.speedup * (config.rate ? *config.rate / *config.arrivals->mean_rate() : 1);
+}
+
 std::unique_ptr<ArrivalClock> make_clock(const WorkloadConfig& config, RandomStream stream) {
   auto clock = config.arrivals->clock(stream);
-  const double speedup = config.speedup * (config.rate ? *config.rate / *config.arrivals->mean_rate() : 1);
-  return speedup == 1 ? std::move(clock) : std::make_unique<FasterClock>(std::move(clock), speedup);
+  const double factor = time_factor(config);
+  return factor == 1 ? std::move(clock) : std::make_unique<FasterClock>(std::move(clock), factor);
+}
+
+// Ages that are counted in the time between arrivals go as fast as that does.
+void speed_up(std::vector<MixtureComponent>& components, double factor) {
+  for (MixtureComponent& component : components)
+    if (auto faster = factor == 1 ? nullptr : component.stream->faster(factor)) component.stream = std::move(faster);
 }
 
 std::unique_ptr<Generator> make_replay(const ReplayConfig& config, double speedup, int model,
@@ -102,6 +113,7 @@ std::unique_ptr<Generator> make_generator(const WorkloadConfig& config, const Wo
   for (const auto& component : components) indices.push_back(indices_of(component, model, context, diagnostics));
   if (diagnostics.errors() > before) return nullptr;
 
+  speed_up(components, time_factor(config));
   auto mixture = std::make_unique<Mixture>(components, indices, streams);
   if (config.arrivals->users() > 0)
     return std::make_unique<ClosedLoop>(*config.arrivals, std::move(mixture), limits, streams);

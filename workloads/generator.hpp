@@ -59,6 +59,8 @@ struct Stream {
   virtual ~Stream() = default;
   [[nodiscard]] virtual std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams,
                                                             std::uint64_t range) const = 0;
+  // The same where the time between programs goes `factor` times faster; nullptr: no law of it is of that time.
+  [[nodiscard]] virtual std::shared_ptr<const Stream> faster(double /*factor*/) const { return nullptr; }
   // Names of the models that single stages ask for, by the stage's place in every program. Stages without one, and
   // those behind the last, ask for the model of the stream.
   [[nodiscard]] virtual std::vector<std::optional<std::string>> stage_models() const { return {}; }

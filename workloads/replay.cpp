@@ -28,14 +28,18 @@ Replay::Replay(std::unique_ptr<traces::TraceReader> reader, const ReplayConfig& 
                Limits limits, Diagnostics& diagnostics)
     : reader_(std::move(reader)), speedup_(speedup), model_(model), limits_(limits) {
   if (config.count) limits_.programs = std::min(limits_.programs, *config.count);
+  const auto refuse = [&](std::int64_t skipped) {
+    if (!diagnostics.has_errors())
+      diagnostics.error(
+          {}, fmt::format("replay.first: {} passes over all {} requests of {}", config.first, skipped, config.trace));
+  };
   for (std::int64_t skipped = 0; skipped < config.first; ++skipped)
     if (!reader_->next(diagnostics)) {
-      if (!diagnostics.has_errors())
-        diagnostics.error(
-            {}, fmt::format("replay.first: {} passes over all {} requests of {}", config.first, skipped, config.trace));
+      refuse(skipped);
       return;
     }
   advance(diagnostics);
+  if (config.first > 0 && !first_arrival_) refuse(config.first);
 }
 
 void Replay::advance(Diagnostics& diagnostics) {

@@ -18,6 +18,9 @@ void fit_trace(traces::TraceReader& reader, const TraceFitArguments& arguments, 
   const workloads::Recording recording = workloads::record(reader, diagnostics);
   if (diagnostics.has_errors()) return;
   const std::string name = std::filesystem::path(arguments.trace).filename().string();
+  if (recording.tick > 0)
+    diagnostics.warning({}, fmt::format("the times of {} are rounded to {:.3g} s: calls are spread over that time",
+                                        name, recording.tick));
   const auto fitted = workloads::fit_workload(recording, name, diagnostics, arguments.stream);
   const auto [first, second] = workloads::halves(recording);
   const auto fitted_first = fitted && arguments.score ? workloads::fit_workload(first, "the first half of " + name,
@@ -33,8 +36,6 @@ void fit_trace(traces::TraceReader& reader, const TraceFitArguments& arguments, 
   if (!tells && arguments.page.empty()) return;
   std::string told =
       fmt::format("{} calls in {:.0f} s, {}\n", recording.calls.size(), recording.duration, recording.format);
-  if (recording.tick > 0)
-    told += fmt::format("times are rounded to {:.3g} s: calls are spread over that time\n", recording.tick);
   const workloads::FitScore whole = workloads::score(*fitted, recording, recording);
   told += fmt::format("\nthe fit beside the whole trace\n{}", text_of(whole));
   std::vector<report::ShownFit> shown = {{"The whole trace", recording, whole}};

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <filesystem>
+#include <random>
 #include <string>
 
 #include "tests/cli/scratch.hpp"
@@ -42,6 +44,21 @@ TEST_CASE("trace fit: a workload that a scenario takes, a page, and the fit besi
   CHECK(run_program({"run", scratch.path("run.yaml")}).code == 0);
   const Ran printed = run_program({"trace", "fit", file, "-o", "-"});
   CHECK(printed.out == scratch.content("mine.yaml"));
+}
+
+TEST_CASE("trace fit: a rounded clock is said, also where the fit is printed") {
+  const Scratch scratch;
+  // Calls by chance, one a second in the mean, by a clock of 3 s.
+  std::string calls;
+  double at = 0;
+  std::minstd_rand draws(7);
+  for (int i = 0; i < 400; ++i, at -= std::log(std::generate_canonical<double, 32>(draws)))
+    calls += "{\"arrival_s\": " + std::to_string(3 * static_cast<int>(at / 3)) +
+             ", \"prompt_tokens\": 9, \"output_tokens\": 9}\n";
+  const Ran ran = run_program({"trace", "fit", scratch.file("calls.jsonl", calls), "-o", "-"});
+  CHECK(ran.code == 0);
+  CHECK(holds(ran.err, "the times of calls.jsonl are rounded to 3 s: calls are spread over that time"));
+  CHECK(ran.out.starts_with("schema: workload/1\n"));
 }
 
 TEST_CASE("trace fit: what cannot be fitted is said, and nothing is written") {

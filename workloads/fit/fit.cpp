@@ -74,6 +74,11 @@ std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std
                           fmt::format("{:.0f} % of the steps in sessions of {} shorten the context, which in the fit "
                                       "only grows",
                                       100 * sessions.shrinking, name));
+    if (sessions.left_out_calls > 0)
+      diagnostics.warning({},
+                          fmt::format("{:.2g} % of the calls and {:.2g} % of the time in sessions of {} are left out: "
+                                      "sub-calls that no call of their session follows, or that follow others",
+                                      100 * sessions.left_out_calls, 100 * sessions.left_out_time, name));
     out.stream = std::move(sessions.stream);
     starts = std::move(sessions.starts);
   } else {

@@ -156,6 +156,27 @@ bool equally_far(const std::vector<double>& times, double gap) {
   return true;
 }
 
+// The cv of so many exponential gaps, by their own mean, that one recording in 741 stays below (0.00135, three standard
+// errors of a normal law). Simulated, 3,000,000 recordings up to 50 gaps and 150 million gaps in all above; linear in
+// the root of 1 / count between. Of many gaps, the cv's standard error is that root.
+double least_cv_by_chance(std::size_t gaps) {
+  struct Point {
+    double gaps, cv;
+  };
+  constexpr Point kPoints[] = {{2, 0.0014},  {3, 0.0336},   {4, 0.0941},   {5, 0.1590},    {6, 0.2162},
+                               {8, 0.3019},  {10, 0.3657},  {15, 0.4606},  {20, 0.5191},   {30, 0.5914},
+                               {50, 0.6690}, {100, 0.7525}, {300, 0.8468}, {1000, 0.9123}, {3000, 0.9472}};
+  const auto count = static_cast<double>(gaps);
+  if (count < kPoints[0].gaps) return 0;
+  const auto root = [](double n) { return 1 / std::sqrt(n); };
+  const Point* right = std::ranges::upper_bound(kPoints, count, {}, &Point::gaps);
+  if (right == std::end(kPoints))
+    return 1 - (1 - std::rbegin(kPoints)->cv) * std::sqrt(std::rbegin(kPoints)->gaps / count);
+  const Point* left = right - 1;
+  const double share = (root(count) - root(left->gaps)) / (root(right->gaps) - root(left->gaps));
+  return left->cv + share * (right->cv - left->cv);
+}
+
 std::shared_ptr<const Arrivals> law_of(const char* kind, double rate, const std::optional<double>& cv = {}) {
   YamlNode law;
   law.set("kind", YamlNode::scalar(kind));
@@ -197,13 +218,13 @@ std::shared_ptr<const Arrivals> fit_arrivals(const std::vector<double>& times, d
   const double mean = (times.back() - times.front()) / gaps;
   // A drift explains a variance that is there: equal gaps have none. Two are equal by chance.
   if (times.size() > 3 && equally_far(times, mean)) return law_of("periodic", 1 / mean);
-  const DriftingArrivals drifting = fit_drifts(times, duration);
+  DriftingArrivals drifting = fit_drifts(times, duration);
+  drifting.rate = PerSecond(1 / mean);
   if (drifting.drifts.empty()) {
     double squares = 0;
     for (std::size_t i = 1; i < times.size(); ++i) squares += (times[i] - times[i - 1]) * (times[i] - times[i - 1]);
     const double cv = std::sqrt(std::max(0.0, squares / gaps - mean * mean)) / mean;
-    // The fourth moment of an exponential law is 9 times its variance squared: so far is a cv of 1 off by chance.
-    if (cv > 0 && cv < 1 - 3 * std::sqrt((9 - 1) / gaps) / 2) return law_of("gamma", drifting.rate.si(), cv);
+    if (cv > 0 && cv < least_cv_by_chance(times.size() - 1)) return law_of("gamma", 1 / mean, cv);
   }
   return std::make_shared<const DriftingArrivals>(drifting);
 }

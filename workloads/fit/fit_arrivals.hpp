@@ -18,8 +18,8 @@ std::optional<double> fano_of(const std::vector<double>& arrivals, double durati
 DriftingArrivals fit_drifts(const std::vector<double>& arrivals, double duration);
 
 // The law of the arrivals: periodic where all gaps are equal to the last decimal of the times, else drifting, or with
-// gaps by a gamma law where no drift is found and the gaps are more regular than those of a Poisson process, by three
-// standard errors: calls that wait for each other, as those of one agent.
+// gaps by a gamma law where no drift is found and the gaps are more regular than those of one Poisson process in 741:
+// calls that wait for each other, as those of one agent. The rate is that of the gaps from the first to the last.
 std::shared_ptr<const Arrivals> fit_arrivals(const std::vector<double>& arrivals, double duration);
 
 }  // namespace llmscape::workloads

@@ -30,48 +30,88 @@ std::vector<Session> sessions_of(const Recording& recording) {
   return out;
 }
 
+// Whether a session's call came together with the one before. Within a tick of a rounded clock it may have waited for
+// it, if its prompt is long enough to hold that one and its answer.
+bool at_once(const RecordedCall& before, const RecordedCall& call, double tick) {
+  if (tick == 0) return call.arrival - before.arrival < kAtOnce;
+  return call.arrival - call.spread - (before.arrival - before.spread) < tick / 2 &&
+         call.prompt_tokens < before.prompt_tokens + before.output_tokens;
+}
+
 // What the sessions are made of.
 struct SessionSamples {
-  std::vector<double> tasks, calls, outputs, growth, gaps, fan_outs, subtasks;
+  std::vector<double> tasks, calls, outputs, growth, gaps;
+  std::vector<double> fan_outs, subtasks, fan_out_times, join_times, join_growth;  // of steps that a call follows
   double shrunk = 0;
+  double time = 0, left_out_time = 0, all_calls = 0, left_out_calls = 0;
 
-  void add(const Session& session, bool at_once_is_seen) {
-    double main_calls = 0, context = 0, before = 0;
+  void add(const Session& session, double tick) {
+    const RecordedCall* line = nullptr;  // the last call of the main line
+    Session branches;                    // the sub-calls since
+    double last = 0, main_calls = 0;     // `last`: when the last call or the last sub-calls came
     for (std::size_t at = 0; at < session.size();) {
       const RecordedCall& call = *session[at];
-      std::size_t end = at + 1;
-      while (at_once_is_seen && main_calls > 0 && end < session.size() &&
-             session[end]->arrival - call.arrival < kAtOnce)
-        ++end;
-      if (end - at > 1) {
-        add_parallel(session, at, end, context);
-        before = -1;  // the next call's growth and time are of the sub-calls
+      const std::size_t end = line ? end_of_group(session, at, tick) : at + 1;
+      if (end - at > 1 && branches.empty()) {
+        branches.assign(session.begin() + static_cast<std::ptrdiff_t>(at),
+                        session.begin() + static_cast<std::ptrdiff_t>(end));
+      } else if (end - at > 1) {  // of steps in a row the first is kept
+        left_out_calls += static_cast<double>(end - at);
+        left_out_time += call.arrival - last;
       } else {
-        const auto prompt = static_cast<double>(call.prompt_tokens);
-        if (main_calls == 0) tasks.push_back(prompt);
-        else if (before >= 0) add_step(prompt - context, call.arrival - before);
-        context = prompt + static_cast<double>(call.output_tokens);
+        if (!line) tasks.push_back(static_cast<double>(call.prompt_tokens));
+        else if (branches.empty()) add_step(*line, call);
+        else add_fan_out(*line, branches, call, last);
         outputs.push_back(static_cast<double>(call.output_tokens));
-        before = call.arrival;
+        line = &call;
+        branches.clear();
         ++main_calls;
       }
+      last = call.arrival;
       at = end;
     }
+    if (!branches.empty()) left_out_time += branches.front()->arrival - line->arrival;
+    left_out_calls += static_cast<double>(branches.size());
+    time += session.back()->arrival - session.front()->arrival;
+    all_calls += static_cast<double>(session.size());
     calls.push_back(main_calls);
+  }
+  // Of the steps, whose prompt is shorter than what came before.
+  [[nodiscard]] double shrinking() const {
+    return shrunk / std::max(1.0, static_cast<double>(growth.size() + join_growth.size()));
   }
 
  private:
-  void add_step(double grown, double gap) {
-    shrunk += grown < 0 ? 1 : 0;
-    growth.push_back(std::max(0.0, grown));
-    gaps.push_back(gap);
+  static std::size_t end_of_group(const Session& session, std::size_t at, double tick) {
+    std::size_t end = at + 1;
+    while (end < session.size() && at_once(tick == 0 ? *session[at] : *session[end - 1], *session[end], tick)) ++end;
+    return end;
   }
-  void add_parallel(const Session& session, std::size_t from, std::size_t to, double context) {
-    fan_outs.push_back(static_cast<double>(to - from));
-    for (std::size_t i = from; i < to; ++i) {
-      outputs.push_back(static_cast<double>(session[i]->output_tokens));
-      subtasks.push_back(std::max(0.0, static_cast<double>(session[i]->prompt_tokens) - context));
+  // What the context gained, where it was this long with the answers.
+  double gained(double context, const RecordedCall& call) {
+    const double grown = static_cast<double>(call.prompt_tokens) - context;
+    shrunk += grown < 0 ? 1 : 0;
+    return std::max(0.0, grown);
+  }
+  static double context_behind(const RecordedCall& call) {
+    return static_cast<double>(call.prompt_tokens + call.output_tokens);
+  }
+  void add_step(const RecordedCall& before, const RecordedCall& call) {
+    growth.push_back(gained(context_behind(before), call));
+    gaps.push_back(call.arrival - before.arrival);
+  }
+  void add_fan_out(const RecordedCall& before, const Session& branches, const RecordedCall& call, double last) {
+    const double context = context_behind(before);
+    double answers = 0;
+    for (const RecordedCall* branch : branches) {
+      outputs.push_back(static_cast<double>(branch->output_tokens));
+      subtasks.push_back(std::max(0.0, static_cast<double>(branch->prompt_tokens) - context));
+      answers += static_cast<double>(branch->output_tokens);
     }
+    fan_outs.push_back(static_cast<double>(branches.size()));
+    fan_out_times.push_back(branches.front()->arrival - before.arrival);
+    join_times.push_back(call.arrival - last);
+    join_growth.push_back(gained(context + answers, call));
   }
 };
 
@@ -93,15 +133,17 @@ SessionFit fit_sessions(const Recording& recording, const std::string& name, Dia
   SessionFit out;
   SessionSamples samples;
   for (const Session& session : sessions) {
-    samples.add(session, recording.tick == 0);
+    samples.add(session, recording.tick);
     out.starts.push_back(session.front()->arrival);
   }
-  if (sessions.empty() || samples.outputs.size() == sessions.size()) {
+  if (sessions.empty() || samples.all_calls == static_cast<double>(sessions.size())) {
     diagnostics.error({}, fmt::format("{} has no two calls of one session: its sessions cannot be fitted", name),
                       "leave '--sessions' out");
     return out;
   }
-  if (!samples.growth.empty()) out.shrinking = samples.shrunk / static_cast<double>(samples.growth.size());
+  out.shrinking = samples.shrinking();
+  out.left_out_calls = samples.left_out_calls / samples.all_calls;
+  out.left_out_time = samples.time > 0 ? samples.left_out_time / samples.time : 0;
 
   const std::int64_t system = common_head(sessions);
   for (double& task : samples.tasks) task = std::max(1.0, task - static_cast<double>(system));
@@ -118,6 +160,9 @@ SessionFit fit_sessions(const Recording& recording, const std::string& name, Dia
     stream.set("fan_out", observed_counts(samples.fan_outs));
     stream.set("fan_out_chance", number_node(static_cast<double>(samples.fan_outs.size()) / steps));
     stream.set("subtask", quantile_lengths(samples.subtasks));
+    stream.set("fan_out_time", log_normal_durations(samples.fan_out_times));
+    stream.set("join_time", log_normal_durations(samples.join_times));
+    stream.set("join_result", quantile_lengths(samples.join_growth));
   }
   Diagnostics mistakes;
   out.stream = streams().read(stream, mistakes);

@@ -16,6 +16,7 @@ struct RecordedCall {
   std::int64_t prompt_tokens = 0, output_tokens = 0;
   Prompt prompt;  // empty where the trace says nothing of its content
   std::string session;
+  double spread = 0;  // seconds that `arrival` lies behind what the trace's rounded clock says
 };
 
 // A trace in memory, by arrival.
@@ -26,9 +27,10 @@ struct Recording {
   std::vector<RecordedCall> calls;
 };
 
-// Reads the trace to its end. Where 1 % of the calls or more come at once, and all times between calls are multiples of
-// 0.1 s or more, the clock was rounded: calls are then spread at random over the time until its next tick, always in
-// the same way, since the trace does not say when within it they came.
+// Reads the trace to its end. Where 1 % of the calls or more come at once, all times are multiples of 0.1 s or more,
+// and the calls of a tick, and the ticks without one, are as uneven as chance makes them, the clock was rounded: calls
+// are then spread at random over the time until its next tick, always in the same way, since the trace does not say
+// when within it they came. Batches, of a size and at distances of their own, stay what they are.
 Recording record(traces::TraceReader& trace, Diagnostics& diagnostics);
 
 // The calls of the first half of the time, and those of the second, which counts from its own start.

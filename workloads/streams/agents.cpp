@@ -5,6 +5,8 @@
 #include "workloads/streams/kinds.hpp"
 #include "workloads/streams/prompts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -15,8 +17,8 @@ enum class Tool { tool, retrieval, search };
 
 struct Agents : Stream {
   std::int64_t system_prompt = 0;
-  std::shared_ptr<const Lengths> task, calls, output, tool_result, fan_out, subtask;
-  std::shared_ptr<const Durations> tool_time;
+  std::shared_ptr<const Lengths> task, calls, output, tool_result, fan_out, subtask, join_result;
+  std::shared_ptr<const Durations> tool_time, fan_out_time, join_time;
   Tool tool = Tool::tool;
   double fan_out_chance = 1;
   std::optional<std::int64_t> context;
@@ -38,6 +40,9 @@ class AgentMaker : public ProgramMaker {
         subtask_(*config.subtask, streams.stream("subtask")),
         tool_time_(*config.tool_time, streams.stream("tool_time")), branch_(streams.stream("branch")) {
     if (config.fan_out) fan_out_.emplace(*config.fan_out, streams.stream("fan_out"));
+    if (config.fan_out_time) fan_out_time_.emplace(*config.fan_out_time, streams.stream("fan_out_time"));
+    if (config.join_time) join_time_.emplace(*config.join_time, streams.stream("join_time"));
+    if (config.join_result) join_result_.emplace(*config.join_result, streams.stream("join_result"));
   }
 
   Program make(Seconds start) override {
@@ -48,7 +53,7 @@ class AgentMaker : public ProgramMaker {
     append(context, system_);
     append(context, {ids_.fresh(), std::max<std::int64_t>(1, task_.next())});
     const std::int64_t calls = std::max<std::int64_t>(1, calls_.next());
-    std::vector<int> before;  // what the next call waits for
+    Wait before;
     for (std::int64_t i = 0; i < calls; ++i) {
       const std::size_t stages = program.stages.size();
       if (i > 0) before = take_step(program, context, before);
@@ -57,13 +62,19 @@ class AgentMaker : public ProgramMaker {
         program.stages.resize(stages);  // a step that no call follows is not taken
         break;
       }
-      before = {add_call(program, context, answer, before)};
+      before = {{add_call(program, context, answer, before)}};
       append(context, {program.stages.back().output, answer});
     }
     return program;
   }
 
  private:
+  // What the next call waits for, and how long behind it.
+  struct Wait {
+    std::vector<int> after{};
+    Seconds delay{};
+  };
+
   // Whether calls of the program from that stage on, those of a step that fans out, stay within the context.
   [[nodiscard]] bool fits_from(const Program& program, std::size_t first) const {
     return std::all_of(program.stages.begin() + static_cast<std::ptrdiff_t>(first), program.stages.end(),
@@ -74,15 +85,16 @@ class AgentMaker : public ProgramMaker {
   }
   std::int64_t next_answer() { return std::max<std::int64_t>(1, output_.next()); }
 
-  int add_call(Program& program, const Prompt& prompt, std::int64_t answer, const std::vector<int>& after) {
-    program.stages.push_back({.after = after, .prompt = prompt, .output_tokens = answer, .output = ids_.fresh()});
+  int add_call(Program& program, const Prompt& prompt, std::int64_t answer, const Wait& wait) {
+    program.stages.push_back(
+        {.after = wait.after, .delay = wait.delay, .prompt = prompt, .output_tokens = answer, .output = ids_.fresh()});
     return static_cast<int>(program.stages.size()) - 1;
   }
 
-  // What happens between two calls: adds its stages and, to the context, what they bring. Returns the last stages.
-  std::vector<int> take_step(Program& program, Prompt& context, const std::vector<int>& after) {
-    if (fan_out_ && branch_.chance(fan_out_chance_)) return ask_in_parallel(program, context, after);
-    Stage use{.kind = tool_ == Tool::tool ? Stage::Kind::tool : Stage::Kind::retrieval, .after = after};
+  // What happens between two calls: adds its stages and, to the context, what they bring.
+  Wait take_step(Program& program, Prompt& context, const Wait& before) {
+    if (fan_out_ && branch_.chance(fan_out_chance_)) return ask_in_parallel(program, context, before.after);
+    Stage use{.kind = tool_ == Tool::tool ? Stage::Kind::tool : Stage::Kind::retrieval, .after = before.after};
     if (tool_ == Tool::search) {
       use.query_tokens = program.stages.back().output_tokens;
     } else {
@@ -90,22 +102,25 @@ class AgentMaker : public ProgramMaker {
     }
     program.stages.push_back(std::move(use));
     append(context, {ids_.fresh(), tool_result_.next()});
-    return {static_cast<int>(program.stages.size()) - 1};
+    return {{static_cast<int>(program.stages.size()) - 1}};
   }
 
   // Each sub-call sees the context and a subtask of its own; all answers join the context.
-  std::vector<int> ask_in_parallel(Program& program, Prompt& context, const std::vector<int>& after) {
+  Wait ask_in_parallel(Program& program, Prompt& context, const std::vector<int>& after) {
     const std::int64_t branches = std::max<std::int64_t>(1, fan_out_->next());
-    std::vector<int> calls;
+    const Wait before{after, fan_out_time_ ? fan_out_time_->next() : Seconds()};
+    Wait joined;
     Prompt answers;
     for (std::int64_t i = 0; i < branches; ++i) {
       Prompt prompt = context;
       append(prompt, {ids_.fresh(), subtask_.next()});
-      calls.push_back(add_call(program, prompt, next_answer(), after));
+      joined.after.push_back(add_call(program, prompt, next_answer(), before));
       append(answers, {program.stages.back().output, program.stages.back().output_tokens});
     }
     append(context, answers);
-    return calls;
+    if (join_result_) append(context, {ids_.fresh(), join_result_->next()});
+    if (join_time_) joined.delay = join_time_->next();
+    return joined;
   }
 
   Tool tool_;
@@ -115,7 +130,8 @@ class AgentMaker : public ProgramMaker {
   Segment system_;
   LengthDraws task_, calls_, output_, tool_result_, subtask_;
   DurationDraws tool_time_;
-  std::optional<LengthDraws> fan_out_;
+  std::optional<LengthDraws> fan_out_, join_result_;
+  std::optional<DurationDraws> fan_out_time_, join_time_;
   RandomStream branch_;
 };
 
@@ -154,9 +170,18 @@ FamilyMember<Stream> agents_stream() {
         .between(0, 1);
     f.add_family("subtask", &Agents::subtask, lengths(), "tokens behind the context in a sub-call's prompt")
         .otherwise("{kind: fixed, value: 64}");  // assumed
+    f.add_family("fan_out_time", &Agents::fan_out_time, durations(),
+                 "time from an answer to the sub-calls of a step that fans out; none if absent");
+    f.add_family("join_time", &Agents::join_time, durations(),
+                 "time from the last answer of the sub-calls to the next call; none if absent");
+    f.add_family("join_result", &Agents::join_result, lengths(),
+                 "tokens that the context gains there beside the sub-calls' answers; none if absent");
     f.add("context", &Agents::context, "a task ends before prompt and answer of a call exceed this many tokens")
         .between(1, kLongestText);
     f.check([](const Agents& agents, const YamlNode& node, Diagnostics& diagnostics) {
+      for (const char* key : {"fan_out_time", "join_time", "join_result"})
+        if (const YamlNode* value = node.find(key); value && !agents.fan_out)
+          diagnostics.warning(value->where, fmt::format("'{}' has no effect without 'fan_out'", key));
       const YamlNode* time = node.find("tool_time");
       if (time && agents.tool == Tool::search)
         diagnostics.warning(time->where,

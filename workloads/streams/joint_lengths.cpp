@@ -3,13 +3,13 @@
 #include "workloads/kind.hpp"
 #include "workloads/laws.hpp"
 #include "workloads/streams/kinds.hpp"
+#include "workloads/streams/past_prompts.hpp"
 #include "workloads/streams/prompts.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <functional>
 #include <string>
 
@@ -17,52 +17,13 @@ namespace llmscape::workloads {
 namespace {
 
 constexpr double kMostTokensOfCall = 1LL << 31;  // as for the other lengths
-constexpr std::size_t kRemembered = 1 << 14;     // earlier prompts that can be continued: the latest
-constexpr std::size_t kNear = 32;                // of them are compared around the age drawn ...
-constexpr std::size_t kFar = 2048;               // ... and so many looked at before a shorter one is taken
-
-// Earlier prompts, by their start.
-class PastPrompts {
- public:
-  struct Past {
-    double start;
-    std::uint64_t session;
-    std::int64_t tokens;
-    Prompt prompt;
-  };
-
-  void add(Past past) {
-    past_.push_back(std::move(past));
-    if (past_.size() > kRemembered) past_.pop_front();
-  }
-
-  // Of the prompts that started around then, the one whose length is the nearest to `tokens` from above: a context that
-  // grows is continued where it has grown to. One of those further away, then a shorter one, where there is none;
-  // nullptr where there is no prompt at all.
-  [[nodiscard]] const Past* find(double start, std::int64_t tokens) const {
-    auto later = static_cast<std::size_t>(std::ranges::lower_bound(past_, start, {}, &Past::start) - past_.begin());
-    std::size_t earlier = later;  // one behind the next to look at
-    const Past *fits = nullptr, *longest = nullptr;
-    for (std::size_t seen = 0; seen < (fits ? kNear : kFar); ++seen) {
-      const bool has_earlier = earlier > 0, has_later = later < past_.size();
-      if (!has_earlier && !has_later) break;
-      const bool back = has_earlier && (!has_later || seen % 2 == 0);
-      const Past& past = back ? past_[--earlier] : past_[later++];
-      if (past.tokens >= tokens && (!fits || past.tokens < fits->tokens)) fits = &past;
-      if (!longest || past.tokens > longest->tokens) longest = &past;
-    }
-    return fits ? fits : longest;
-  }
-
- private:
-  std::deque<Past> past_;
-};
 
 class JointLengthsMaker : public ProgramMaker {
  public:
   JointLengthsMaker(const JointLengths& config, const RandomStreams& streams, std::uint64_t range)
       : config_(config), ids_(range), prompts_(streams.stream("prompt")), outputs_(streams.stream("output")),
-        heads_(streams.stream("head")), ages_(streams.stream("age")) {}
+        heads_(streams.stream("head")), ages_(streams.stream("age")),
+        past_(config.continues ? config.continues->age.back() : 0) {}
 
   Program make(Seconds start) override {
     const double rank = prompts_.uniform();
@@ -96,16 +57,15 @@ class JointLengthsMaker : public ProgramMaker {
     Prompt& prompt = program.stages.front().prompt;
     const double age = at(config_.continues->age, ages_.uniform());
     const PastPrompts::Past* past = head > 0 ? past_.find(program.start.si() - age, head) : nullptr;
+    head = past ? std::min(head, past->tokens) : 0;
     if (past) {
-      head = std::min(head, past->tokens);
-      prompt = split(past->prompt, head).first;
+      prompt = past_.head_of(*past, head);
       if (2 * head > past->tokens) program.session = past->session;  // most of it lives on
-    } else {
-      head = 0;
     }
     if (program.session == 0) program.session = ids_.fresh();
-    append(prompt, {ids_.fresh(), tokens - head});
-    past_.add({program.start.si(), program.session, tokens, prompt});
+    const Segment own{ids_.fresh(), tokens - head};
+    append(prompt, own);
+    past_.add(program.start.si(), program.session, past, head, own);
   }
 
   JointLengths config_;
@@ -160,7 +120,9 @@ const Fields<LengthPart>& part_fields() {
 const Fields<Continuation>& continuation_fields() {
   static const Fields<Continuation> fields = [] {
     Fields<Continuation> f("continuation", "which earlier prompt a call continues");
-    f.add("age", &Continuation::age, "seconds since that prompt, at each share of the calls, not falling")
+    f.add("age", &Continuation::age,
+          "seconds since that prompt, at each share of the calls, not falling; divided by what 'speedup' and 'rate' "
+          "divide the times between arrivals by")
         .required()
         .between(0, 1e12);
     f.add("granularity", &Continuation::granularity, "reused heads are whole multiples of this many tokens")
@@ -174,6 +136,13 @@ const Fields<Continuation>& continuation_fields() {
 
 std::unique_ptr<ProgramMaker> JointLengths::maker(const RandomStreams& streams, std::uint64_t range) const {
   return std::make_unique<JointLengthsMaker>(*this, streams, range);
+}
+
+std::shared_ptr<const Stream> JointLengths::faster(double factor) const {
+  if (!continues) return nullptr;
+  auto out = std::make_shared<JointLengths>(*this);
+  for (double& age : out->continues->age) age /= factor;
+  return out;
 }
 
 FamilyMember<Stream> joint_lengths_stream() {

@@ -17,7 +17,7 @@ struct LengthPart {
 
 // Which earlier prompt a call continues.
 struct Continuation {
-  std::vector<double> age;       // seconds since that prompt, at each share
+  std::vector<double> age;       // seconds of the arrivals' time since that prompt, at each share
   std::int64_t granularity = 1;  // reused heads are whole multiples of this many tokens
 };
 
@@ -29,6 +29,7 @@ struct JointLengths : Stream {
   std::vector<LengthPart> parts;  // equal parts of all prompts, from the shortest to the longest
   std::optional<Continuation> continues;
   [[nodiscard]] std::unique_ptr<ProgramMaker> maker(const RandomStreams& streams, std::uint64_t range) const override;
+  [[nodiscard]] std::shared_ptr<const Stream> faster(double factor) const override;
 };
 
 }  // namespace llmscape::workloads

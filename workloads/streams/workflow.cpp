@@ -146,8 +146,9 @@ const Fields<WorkflowStage>& stage_fields() {
     f.add("instructions", &WorkflowStage::instructions, "tokens at the head of its prompt, the same in every program")
         .between(0, kLongestText);
     f.add("input", &WorkflowStage::input, "whether its prompt, or its query, holds the program's input");
-    f.add_family("output", &WorkflowStage::output, lengths(),
-                 "tokens of the answer, or of what a tool brings; at least 1 is taken");
+    f.add_family(
+        "output", &WorkflowStage::output, lengths(),
+        "tokens of the answer, of which at least 1 is taken, or of what a tool or a search brings; none if absent");
     f.add_family("service", &WorkflowStage::service, durations(),
                  "service time of a tool or a retrieval; a retrieval without one is searched by hardware.retrieval");
     f.check(&check_stage);

@@ -185,6 +185,8 @@ std::vector<BrokenTrace> broken_traces() {
        "must be [id, tokens] or [id, tokens, offset]"},
       {"llmscape-jsonl", kOwn + R"({"arrival_s": 9, "prompt": [[1, 0]], "output_tokens": 5})", 2, 33,
        "'tokens' must be a whole number"},
+      {"llmscape-jsonl", kOwn + R"({"arrival_s": 9, "prompt": [[1, 5, -1]], "output_tokens": 5})", 2, 36,
+       "'offset' must be a whole number of tokens from 0"},
       {"llmscape-jsonl", kOwn + R"({"arrival_s": 9, "prompt": [], "output_tokens": 5})", 2, 28,
        "'prompt' has 0 tokens"},
       {"llmscape-jsonl", kOwn + R"({"arrival_s": 9, "prompt": [[1, 2147483647], [2, 1]], "output_tokens": 5})", 2, 28,

@@ -61,6 +61,37 @@ TEST_CASE("keys of JSON lines are found inside objects, and numbers in texts") {
   CHECK(records[1].arrival == Seconds(1.5));
 }
 
+TEST_CASE("sessions are compared as they are meant, whatever quotes and escapes they are written with") {
+  const TraceFolder folder;
+  const auto sessions = [&](const std::string& name, const std::string& content) {
+    const auto [records, diagnostics] = read(folder.write(name, content), std::string(kColumns) + ",session=user", "s");
+    INFO(diagnostics.text(false));
+    CHECK_FALSE(diagnostics.has_errors());
+    std::vector<std::string> out;
+    for (const TraceRecord& record : records) out.push_back(record.session);
+    return out;
+  };
+  CHECK(sessions("log.csv",
+                 "ts,in_tokens,out_tokens,user\n"
+                 "1,2,3,\"a \"\"b\"\"\"\n2,2,3,\"ab\"\n3,2,3,ab\n4,2,3,a\"\"b\n5,2,3,\n") ==
+        std::vector<std::string>{"a \"b\"", "ab", "ab", "a\"\"b", ""});
+  CHECK(sessions("log.jsonl", R"({"ts": 1, "in_tokens": 2, "out_tokens": 3, "user": "\u00fc\u0061\""})"
+                              "\n"
+                              R"({"ts": 2, "in_tokens": 2, "out_tokens": 3, "user": "üa\""})"
+                              "\n"
+                              R"({"ts": 3, "in_tokens": 2, "out_tokens": 3})"
+                              "\n"
+                              R"({"ts": 4, "in_tokens": 2, "out_tokens": 3, "user": null})"
+                              "\n"
+                              R"({"ts": 5, "in_tokens": 2, "out_tokens": 3, "user": 7})") ==
+        std::vector<std::string>{"üa\"", "üa\"", "", "", "7"});
+  const auto typed = read(folder.write("typo.jsonl", R"({"ts": 1, "in_tokens": 2, "out_tokens": 3, "usr": "a"})"),
+                          std::string(kColumns) + ",session=user", "s");
+  REQUIRE(typed.diagnostics.errors() == 1);
+  CHECK(typed.diagnostics.sorted().front().message == "no row has a key 'user'");
+  CHECK(typed.diagnostics.sorted().front().suggestion == "did you mean 'usr'?");
+}
+
 TEST_CASE("every mistake of a mapping is reported at its place in what was typed") {
   struct Case {
     std::string columns, unit;

@@ -127,6 +127,21 @@ TEST_CASE("ShareGPT rows with lengths alone are read under any of their names") 
   CHECK_FALSE(records[0].known_content);
 }
 
+TEST_CASE("an offset of 0 is the start of a content, as none") {
+  const TraceFolder folder;
+  const auto records = read_good(
+      folder.write("own.jsonl", "{\"arrival_s\": 0, \"prompt\": [[1, 300, 0], [2, 5]], \"output_tokens\": 7}\n"));
+  REQUIRE(records.size() == 1);
+  CHECK(records[0].prompt == Prompt{{1, 300}, {2, 5}});
+}
+
+TEST_CASE("the own format of another version is known, and refused by its name") {
+  const TraceFolder folder;
+  Diagnostics diagnostics;
+  CHECK(read_all(folder.write("own.jsonl", "{\"schema\": \"trace/2\"}\n{\"a\": 0}\n"), "", diagnostics).empty());
+  CHECK(diagnostics.text(false).find("this reads schema trace/1, not 'trace/2'") != std::string::npos);
+}
+
 TEST_CASE("the own format holds segments with offsets, plain lengths and conversations") {
   const TraceFolder folder;
   const auto records =

@@ -93,6 +93,46 @@ TEST_CASE("of the prompts of that time, the shortest that is long enough is cont
   CHECK(checked > 5);
 }
 
+TEST_CASE("a call is continued however many came behind it") {
+  // A call a second, of 48 tokens. Half of them are new, half continue with 32 tokens one of 20,000 s before: of the
+  // equally long ones around that time the first that is looked at, the last one earlier.
+  const auto maker =
+      read(streams(),
+           "{kind: joint_lengths, shares: [0, 1], prompt: [48, 48], parts: [{output: [1, 1]}, {output: [1, 1], reused: "
+           "[0.667, 0.667]}], continues: {age: [20000, 20000], granularity: 16}}")
+          ->maker(RandomStreams(1), 0);
+  std::vector<ContentId> heads;
+  int reused = 0;
+  for (int i = 0; i < 40'000; ++i) {
+    const Program program = maker->make(Seconds(i));
+    const Prompt& prompt = call_of(program).prompt;
+    heads.push_back(prompt.front().id);
+    if (i <= 20'000 || prompt.size() == 1) continue;
+    ++reused;
+    REQUIRE(prompt.front().id == heads[static_cast<std::size_t>(i - 20'001)]);
+  }
+  CHECK(std::abs(reused - 10'000) < 4 * 71);  // half of 20,000
+}
+
+TEST_CASE("ages go as fast as the time between arrivals") {
+  const std::string law =
+      "arrivals: {kind: poisson, rate: 2 /s}, stream: {kind: joint_lengths, shares: [0, 0.5, 1], prompt: [64, 640, "
+      "6400], parts: [{output: [5, 50, 500], reused: [0, 0.5, 1]}], continues: {age: [1, 100, 1000], granularity: "
+      "16}}}";
+  const auto stated = all_of("{requests: 2000, " + law);
+  // 64 is a power of two: all times are divided without a rounding.
+  for (const char* faster : {"{requests: 2000, speedup: 64, ", "{requests: 2000, rate: 128 /s, ",
+                             "{requests: 2000, speedup: 32, rate: 4 /s, "}) {
+    CAPTURE(faster);
+    const auto programs = all_of(faster + law);
+    REQUIRE(programs.size() == 2000);
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+      REQUIRE(programs[i].start.si() == stated[i].start.si() / 64);
+      REQUIRE(programs[i].stages == stated[i].stages);
+    }
+  }
+}
+
 TEST_CASE("all mistakes of joint lengths are said") {
   const std::string mistakes = mistakes_of(
       "{requests: 1, arrivals: {kind: poisson, rate: 1 /s}, stream: {kind: joint_lengths, shares: [0, 0.5], prompt: "

@@ -27,6 +27,15 @@ class TraceFile {
     return all_of("{replay: {trace: " + path_.string() + keys + "}" + workload_keys + "}");
   }
 
+  // What is said of it before anything is sent.
+  [[nodiscard]] std::string mistakes(const std::string& keys) const {
+    Diagnostics diagnostics;
+    WorkloadConfig config;
+    REQUIRE(workload_fields().read(config, yaml("{replay: {trace: " + path_.string() + keys + "}}"), diagnostics));
+    make_generator(config, {}, RandomStreams(1), diagnostics);
+    return diagnostics.text(false);
+  }
+
  private:
   std::filesystem::path path_;
 };
@@ -72,7 +81,15 @@ TEST_CASE("the recorded Azure conversations are replayed at their rate") {
 TEST_CASE("a replay keeps the limits of its workload") {
   CHECK(TraceFile().replay("", ", requests: 3").size() == 3);
   CHECK(TraceFile().replay("", ", duration: 3 s").size() == 3);
-  CHECK(TraceFile().replay(", first: 9").empty());
+}
+
+TEST_CASE("a replay that passes over all requests is refused") {
+  for (const char* first : {"4", "9"}) {
+    CAPTURE(first);
+    CHECK(TraceFile().mistakes(std::string(", first: ") + first).find("passes over all 4 requests") !=
+          std::string::npos);
+  }
+  CHECK(TraceFile().replay(", first: 3").size() == 1);
 }
 
 }  // namespace llmscape::workloads

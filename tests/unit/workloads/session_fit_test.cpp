@@ -48,6 +48,67 @@ TEST_CASE("sessions are fitted as tasks of agents: prompts, growth, times, sub-c
   CHECK(of("fan_out", "value") == "3");
   CHECK(stream.find("fan_out_chance")->text == "0.5");  // one of two steps
   CHECK(of("subtask", "value") == "5");                 // 205 - 190 - 10
+  CHECK(of("fan_out_time", "value") == "1 s");          // the sub-calls come at 3 s, the next call at 4 s
+  CHECK(of("join_time", "value") == "1 s");
+  CHECK(of("join_result", "value") == "0");  // 260 - 190 - 10 - 3 x 20
+  CHECK(fitted.left_out_calls == 0);
+  CHECK(fitted.left_out_time == 0);
+}
+
+TEST_CASE("a fit of sessions takes as long as they did, where its steps fan out too") {
+  Diagnostics diagnostics;
+  // Two steps of 60 s before and 90 s after three sub-calls, after which the context has 7 tokens of its own: 300 s.
+  Recording recorded;
+  for (int id = 0; id < 40; ++id) {
+    const std::string name = "s" + std::to_string(id);
+    double at = 10.0 * id;
+    std::int64_t tokens = 100;
+    for (int call = 0; call < 3; ++call, at += 150, tokens += 20 + 3 * 20 + 7) {
+      recorded.calls.push_back({at, tokens, 20, {}, name});
+      for (int branch = 0; branch < 3 && call < 2; ++branch)
+        recorded.calls.push_back({at + 60, tokens + 20 + 5, 20, {}, name});
+    }
+  }
+  std::ranges::sort(recorded.calls, {}, &RecordedCall::arrival);
+  recorded.duration = 390 + 300;
+  const auto fitted = fit_workload(recorded, "trace", diagnostics, FitStream::sessions);
+  REQUIRE_MESSAGE(fitted, diagnostics.text(false));
+  CHECK(diagnostics.text(false) == "");
+  const Program program = fitted->stream->maker(RandomStreams(1), 0)->make(Seconds(0));
+  REQUIRE(program.stages.size() == 9);
+  double time = 0;
+  for (const std::size_t stage : {1, 4, 5, 8}) time += program.stages[stage].delay.si();  // sub-calls, call, twice
+  CHECK(time == approx(300));
+  CHECK(tokens_of(program.stages[8].prompt) == 100 + 2 * 87);
+}
+
+TEST_CASE("sub-calls that no call follows are told with their time") {
+  Diagnostics diagnostics;
+  // Calls at 0 and 30 s, then two sub-calls at 40 s: half of the calls and a quarter of the time.
+  Recording recorded;
+  for (int id = 0; id < 20; ++id) {
+    const std::string name = "s" + std::to_string(id);
+    for (const auto& [at, tokens] : {std::pair(0, 100), {30, 120}, {40, 140}, {40, 140}})
+      recorded.calls.push_back({100.0 * id + at, tokens, 10, {}, name});
+  }
+  recorded.duration = 2000;
+  REQUIRE(fit_workload(recorded, "trace", diagnostics, FitStream::sessions));
+  CHECK(diagnostics.text(false).find("50 % of the calls and 25 % of the time in sessions of trace are left out") !=
+        std::string::npos);
+}
+
+TEST_CASE("sub-calls within a tick of a rounded clock are found by prompts that hold no answer of each other") {
+  Recording recorded = twenty_sessions();
+  recorded.tick = 1;
+  for (std::size_t i = 0; i < recorded.calls.size(); ++i) {
+    const double spread = 0.1 * static_cast<double>(i % 6);
+    recorded.calls[i].arrival += spread;
+    recorded.calls[i].spread = spread;
+  }
+  Diagnostics diagnostics;
+  const SessionFit fitted = fit_sessions(recorded, "trace", diagnostics);
+  REQUIRE_MESSAGE(fitted.stream, diagnostics.text(false));
+  CHECK(streams().write(*fitted.stream).find("fan_out")->find("value")->text == "3");
 }
 
 TEST_CASE("a fit of sessions has their calls, and each continues the one before") {

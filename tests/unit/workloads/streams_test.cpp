@@ -50,8 +50,6 @@ const std::map<std::string, std::vector<std::string>> kExamples = {
       "{output: [5, 5, 50]}], continues: {age: [0, 1, 9]}}"}},
 };
 
-bool starts_with(const Prompt& prompt, const Prompt& head) { return common_prefix(prompt, head) == tokens_of(head); }
-
 }  // namespace
 
 TEST_CASE("every stream makes programs that can be executed: topological order, times and lengths in range") {
@@ -254,16 +252,6 @@ TEST_CASE("a question that hosts search for is their query, and takes a time of 
   CHECK(program.stages[1].prompt.back().tokens == 8);
 }
 
-TEST_CASE("an agent searches for what it answered") {
-  const auto program = programs_of("{kind: agents, tool: search, calls: {kind: fixed, value: 3}}", 1).front();
-  REQUIRE(program.stages.size() == 5);
-  for (const std::size_t search : {1, 3}) {
-    CHECK(program.stages[search].kind == Stage::Kind::retrieval);
-    CHECK(program.stages[search].query_tokens == program.stages[search - 1].output_tokens);
-    CHECK(program.stages[search].service == Seconds(0));
-  }
-}
-
 TEST_CASE("a workflow's search without a time has the input and what came before as its query") {
   const auto stages =
       programs_of(
@@ -297,6 +285,17 @@ TEST_CASE("a workflow's calls read their instructions, the input, and what the s
   CHECK(common_prefix(stages[0].prompt, programs[1].stages[0].prompt) == 10);
 }
 
+TEST_CASE("a tool of a workflow may bring nothing, an answer has a token") {
+  const auto stages = programs_of(
+                          "{kind: workflow, input: {kind: fixed, value: 9}, stages: [{name: a, output: {kind: fixed, "
+                          "value: 0}}, {name: t, kind: tool, after: [a], output: {kind: fixed, value: 0}, service: "
+                          "{kind: fixed, value: 1 s}}, {name: b, after: [a, t], output: {kind: fixed, value: 3}}]}",
+                          1)[0]
+                          .stages;
+  CHECK(stages[0].output_tokens == 1);
+  CHECK(tokens_of(stages[2].prompt) == 9 + 1 + 0);
+}
+
 TEST_CASE("a workflow refuses stages that cannot run") {
   const auto mistakes = [](const std::string& stages) {
     Diagnostics diagnostics;
@@ -310,41 +309,6 @@ TEST_CASE("a workflow refuses stages that cannot run") {
   CHECK(mistakes("[{name: a, " + output + "}, {name: a, " + output + "}]").find("two stages") != std::string::npos);
   CHECK(mistakes("[{name: a}]").find("needs an 'output'") != std::string::npos);
   CHECK(mistakes("[{name: a, kind: tool}]").find("a tool needs a 'service' time") != std::string::npos);
-}
-
-TEST_CASE("an agent's context only grows: each call sees the last prompt, its answer and the tool's result") {
-  for (const Program& program : programs_of("{kind: agents, system_prompt: 200}", 100)) {
-    Prompt context;
-    for (std::size_t i = 0; i < program.stages.size(); i += 2) {
-      const Stage& call = program.stages[i];
-      REQUIRE(call.kind == Stage::Kind::model_call);
-      CHECK(starts_with(call.prompt, context));
-      CHECK(call.prompt.size() == (i == 0 ? 2 : context.size() + 1));
-      context = call.prompt;
-      append(context, {call.output, call.output_tokens});
-      if (i > 0) CHECK(program.stages[i - 1].kind == Stage::Kind::tool);
-    }
-  }
-}
-
-TEST_CASE("parallel sub-calls start together and are joined: the next call waits for all and reads all answers") {
-  const auto program = programs_of(
-                           "{kind: agents, calls: {kind: fixed, value: 2}, fan_out: {kind: fixed, value: 3}, "
-                           "output: {kind: fixed, value: 40}, subtask: {kind: fixed, value: 15}}",
-                           1)
-                           .front();
-  REQUIRE(program.stages.size() == 5);
-  Prompt joined = program.stages[0].prompt;
-  append(joined, {program.stages[0].output, 40});
-  const Prompt asked = joined;
-  for (std::size_t i = 1; i <= 3; ++i) {
-    CHECK(program.stages[i].after == std::vector<int>{0});
-    CHECK(starts_with(program.stages[i].prompt, asked));
-    CHECK(tokens_of(program.stages[i].prompt) == tokens_of(asked) + 15);
-    append(joined, {program.stages[i].output, 40});
-  }
-  CHECK(program.stages[4].after == std::vector<int>{1, 2, 3});
-  CHECK(program.stages[4].prompt == joined);
 }
 
 }  // namespace llmscape::workloads

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/workloads/support.hpp"
+#include "workloads/streams/prompts.hpp"
 
 #include <cmath>
 
@@ -54,6 +55,8 @@ std::string mistakes_of(const std::string& workload, const std::vector<std::stri
   CHECK_FALSE(generator);
   return diagnostics.text(false);
 }
+
+bool starts_with(const Prompt& prompt, const Prompt& head) { return common_prefix(prompt, head) == tokens_of(head); }
 
 Moments moments_of(const std::vector<double>& values) {
   double sum = 0, squares = 0;

@@ -34,6 +34,9 @@ std::vector<Program> all_of(const std::string& workload, std::uint64_t seed = 1,
 // The messages for a workload that is refused.
 std::string mistakes_of(const std::string& workload, const std::vector<std::string>& models = {});
 
+// Whether a prompt begins with all of `head`.
+bool starts_with(const Prompt& prompt, const Prompt& head);
+
 struct Moments {
   double mean = 0, cv = 0;
 };

@@ -101,19 +101,35 @@ TEST_CASE("lengths far apart keep their mean, in many calls and in a few") {
 }
 
 TEST_CASE("calls of a rounded clock are spread over its tick, those of another stay") {
+  // 400 calls by chance, 3 a tick of 3 s in the mean.
   std::vector<traces::TraceRecord> records;
-  for (int i = 0; i < 30; ++i) records.push_back(call(3 * (i / 10), {{1, 1}}));
+  RandomStream stream(1);
+  double at = 0;
+  for (int i = 0; i < 400; ++i, at += stream.exponential(1)) records.push_back(call(3 * std::floor(at / 3), {{1, 1}}));
   const Recording spread = recorded(records);
   CHECK(spread.tick == 3);
-  for (int i = 0; i < 30; ++i) {
-    const double arrival = spread.calls[static_cast<std::size_t>(i)].arrival;
-    CHECK((arrival >= 3 * (i / 10) && arrival < 3 * (i / 10) + 3));
-    if (i > 0) CHECK(arrival >= spread.calls[static_cast<std::size_t>(i - 1)].arrival);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const double arrival = spread.calls[i].arrival, clock = records[i].arrival.si();
+    CHECK((arrival >= clock && arrival < clock + 3));
+    CHECK(arrival - spread.calls[i].spread == approx(clock));
+    if (i > 0) CHECK(arrival >= spread.calls[i - 1].arrival);
   }
-  CHECK(spread.calls[9].arrival > 0.5);
-  records.back().arrival = Seconds(6.01);
+  records.back().arrival = Seconds(records.back().arrival.si() + 0.01 * 3 * 3);
   CHECK(recorded(records).tick == 0);
   CHECK(recorded({call(0, {{1, 1}}), call(3, {{1, 1}})}).tick == 0);  // none at once
+}
+
+TEST_CASE("batches of a timer are not taken for a rounded clock") {
+  const auto batches = [](const auto& size_of) {
+    std::vector<traces::TraceRecord> records;
+    for (int batch = 0; batch < 100; ++batch)
+      for (int i = 0; i < size_of(batch); ++i) records.push_back(call(60 * batch, {{1, 1}}));
+    return recorded(std::move(records)).tick;
+  };
+  CHECK(batches([](int) { return 8; }) == 0);  // all alike: by chance they would differ with a variance of 8
+  // One to three calls, 2 in the mean: by chance 1.59 (x 100 ticks) would leave a fifth of the ticks empty.
+  CHECK(batches([](int batch) { return 1 + batch * 7 % 3; }) == 0);
+  CHECK(batches([](int) { return 1; }) == 0);
 }
 
 TEST_CASE("the fit of drifting arrivals finds their rate, and Fano factors of one that was made with known drifts") {
@@ -155,6 +171,26 @@ TEST_CASE("gaps that are more regular than chance are kept so, and those of a Po
   CHECK(written.find("kind")->text == "gamma");
   CHECK(std::stod(written.find("cv")->text) == approx(0.5).epsilon(0.07));
   CHECK(arrivals().write(*fit_arrivals(poisson, poisson.back()), 2).find("kind")->text == "drifting");
+}
+
+TEST_CASE("regular gaps are told from chance where they are few, and their rate is that of the gaps") {
+  // Ten gaps of 9 and 11 s: cv 0.1. One Poisson process in 741 has a cv below 0.366.
+  std::vector<double> times = {5};
+  for (int i = 0; i < 10; ++i) times.push_back(times.back() + (i % 2 == 0 ? 9 : 11));
+  const auto fitted = fit_arrivals(times, times.back());
+  const YamlNode law = arrivals().write(*fitted, 4);
+  CHECK(law.find("kind")->text == "gamma");
+  CHECK(law.find("cv")->text == "0.1");
+  CHECK(fitted->mean_rate()->si() == approx(0.1));  // ten gaps in 100 s, not eleven calls in 105 s
+  // By chance: of 3,000 processes of ten gaps some four.
+  RandomStream stream(7);
+  int regular = 0;
+  for (int process = 0; process < 3000; ++process) {
+    std::vector<double> chance = {0};
+    for (int i = 0; i < 10; ++i) chance.push_back(chance.back() + stream.exponential(10));
+    regular += arrivals().write(*fit_arrivals(chance, chance.back()), 2).find("kind")->text == "gamma" ? 1 : 0;
+  }
+  CHECK(regular <= 4 + 4 * 2);
 }
 
 TEST_CASE(
