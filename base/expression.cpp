@@ -215,10 +215,16 @@ class Parser {
     return leaf(plain->value, start);
   }
   NodePtr text(char quote) {
-    const std::size_t end = text_.find(quote, at_ + 1);
-    if (end == std::string_view::npos) return fail(fmt::format("the text that begins with {} has no end", quote));
-    const std::size_t start = std::exchange(at_, end + 1);
-    return leaf(std::string(text_.substr(start + 1, end - start - 1)), start);
+    std::string content;
+    for (std::size_t from = at_ + 1;;) {
+      const std::size_t end = text_.find(quote, from);
+      if (end == std::string_view::npos) return fail(fmt::format("the text that begins with {} has no end", quote));
+      content += text_.substr(from, end - from);
+      from = end + 2;
+      if (end + 1 == text_.size() || text_[end + 1] != quote)
+        return leaf(std::move(content), std::exchange(at_, end + 1));
+      content += quote;  // twice: it belongs to the text
+    }
   }
   NodePtr name() {
     const std::size_t start = at_;

@@ -15,8 +15,9 @@ namespace {
 
 constexpr const char* kFooter =
     R"(The last column names the one that is better, where one direction is: see 'llmscape list metrics'.
-It names none for total_joules, total_cost and co2_g where the windows differ in length, and says
-'same' where both are equal to nine digits.
+It names none for total_joules, total_cost and co2_g where the windows differ in length, for
+counts that grow with a run (preemptions, computed, loads, ...) where windows and numbers of
+requests differ, and for joules and money that are unlike. 'same': equal to nine digits.
 
 Examples:
   llmscape run scenario.yaml -o a

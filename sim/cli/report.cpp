@@ -20,6 +20,8 @@
 #include "sim/cli/version.hpp"
 #include "sim/explore/axis_role.hpp"
 #include "sim/explore/results.hpp"
+#include "sim/explore/slo.hpp"
+#include "sim/report/frontier.hpp"
 #include "sim/report/page.hpp"
 #include "sim/report/page_columns.hpp"
 #include "sim/result/metric_table.hpp"
@@ -60,6 +62,7 @@ class Reading {
     if (arguments_.objectives.typed() && view_.objectives.size() < 2 && !diagnostics_.has_errors())
       diagnostics_.error({}, "a plot needs two objectives: say --max and --min");
     check_objectives();
+    tell_left_out();
     const YamlNode* planned = plan_.find("slo");
     if (arguments_.slo) add_limits(*arguments_.slo, Severity::error);
     else if (planned) add_limits(planned->text, Severity::warning);
@@ -79,34 +82,66 @@ class Reading {
     }
   }
 
+  // A plot has two axes.
+  void tell_left_out() {
+    if (view_.objectives.size() < 3) return;
+    std::string names;
+    for (std::size_t k = 2; k < view_.objectives.size(); ++k)
+      names += (names.empty() ? "" : ", ") + in_quotes(view_.objectives[k].name);
+    diagnostics_.warning({},
+                         fmt::format("the page opens with the first two objectives: its frontiers and sentences leave "
+                                     "out {}",
+                                     names),
+                         "choose another under 'Chart', or ask 'llmscape pareto', which looks at all");
+  }
+
   bool has_values(const metrics::Column& column) const {
     return table_.rows.empty() || std::ranges::any_of(columns_.metrics(), [&](const nlohmann::ordered_json& one) {
              return one["name"] == column.name;
            });
   }
 
-  // "ttft.p99<=200ms,goodput_rps>=5": what a slider can stand at. The plan may say more than that.
+  // "ttft.p99<=200ms,goodput_rps>=5": what a slider can stand at, however it is written. The plan may say more than
+  // that.
   void add_limits(const std::string& text, Severity severity) {
-    static const std::regex kBetween(R"(\s*(,|\band\b)\s*)"), kLimit(R"(([\w.]+)\s*(<=|>=)\s*(.+?)\s*)");
+    static const std::regex kBetween(R"(\s*(,|\band\b)\s*)");
     const std::sregex_token_iterator end;
     for (std::sregex_token_iterator part(text.begin(), text.end(), kBetween, -1); part != end; ++part) {
       const std::string limit = *part;
-      std::smatch match;
-      const bool shaped = std::regex_match(limit, match, kLimit);
-      const metrics::Column* column = shaped ? metrics::find_column(match[1].str()) : nullptr;
-      const Value value = shaped ? value_of(match[3].str()) : Value();
-      const double* bound = std::get_if<double>(&value);
       const std::ptrdiff_t start = part->first - text.begin();
+      Diagnostics unheard;  // its mistakes are told below
+      const auto read = explore::read_slo(limit, "", table_, unheard);
+      const std::string name = read.size() == 1 ? named_alone(read.front().left) : "";
+      const metrics::Column* column = metrics::find_column(name);
+      const auto bound = read.size() == 1 ? bound_of(read.front()) : std::nullopt;
+      if (read.empty() && !in_its_unit(text, start, limit, severity)) continue;
       if (!column || !bound)
         complain(text, start, limit, severity, "is no limit that a slider can stand at, as 'ttft.p99<=200ms' is");
       else if (!has_values(*column))
-        complain(text, start, limit, severity,
-                 fmt::format("is met by no configuration: none has {}", in_quotes(match[1].str())));
+        complain(text, start, limit, severity, fmt::format("is met by no configuration: none has {}", in_quotes(name)));
       else if (explore::counts_money(*column) && explore::currencies_of(table_).size() > 1)
         complain(text, start, limit, severity, "compares amounts in unlike currencies");
-      else if (in_its_unit(text, start, limit, severity))
-        view_.limits.push_back({column->name, *bound, match[2] == "<="});
+      else add_limit(*column, *bound, read.front(), limit);
     }
+  }
+
+  void add_limit(const metrics::Column& column, double bound, const explore::Limit& limit, const std::string& typed) {
+    view_.limits.push_back({column.name, bound, limit.at_most});
+    if (limit.strict)
+      diagnostics_.warning({}, fmt::format("{} is drawn as {}: sliders let the bound itself in", in_quotes(typed),
+                                           limit.at_most ? "<=" : ">="));
+  }
+
+  static std::string named_alone(const Expression& side) {
+    const std::string& text = side.text();
+    const std::size_t first = text.find_first_not_of(' ');
+    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(' ') + 1 - first);
+  }
+
+  static std::optional<double> bound_of(const explore::Limit& limit) {
+    const auto value = limit.right.evaluate([](std::string_view) { return std::nullopt; });
+    const double* bound = value ? std::get_if<double>(&*value) : nullptr;
+    return bound ? std::optional(*bound) : std::nullopt;
   }
 
   bool in_its_unit(const std::string& text, std::ptrdiff_t start, const std::string& limit, Severity severity) {
@@ -172,6 +207,7 @@ int report(const Arguments& arguments) {
   view.where = arguments.where;
   const std::string page = report::page(
       *table, view, fmt::format("llmscape {} ({}{})", v.number, v.revision, v.dirty ? ", dirty" : ""), diagnostics);
+  if (const std::string failed = report::failed_notice(table->failed); !failed.empty()) diagnostics.warning({}, failed);
   arguments.messages.show(diagnostics);
   const fs::path output = arguments.output.empty() ? table->folder / "report.html" : fs::path(arguments.output);
   write_file_atomically(output, page);

@@ -102,7 +102,7 @@ std::vector<Slice> comparable_slices(const ResultsTable& table, std::optional<st
 }
 
 ResultsTable rows_where(const ResultsTable& table, const Expression& condition) {
-  ResultsTable left{table.folder, table.axes, {}};
+  ResultsTable left{table.folder, table.axes, {}, table.failed};
   for (const Configuration& one : configurations(table))
     if (condition.holds(lookup_in(table, one)))
       for (const std::size_t row : one.rows) left.rows.push_back(table.rows[row]);

@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 
+#include "base/units.hpp"
 #include "sim/result/metric_table.hpp"
 
 namespace llmscape::explore {
@@ -28,10 +29,21 @@ const std::map<std::string, std::string, std::less<>> kUnits = {
     {"co2_g_per_million_output_tokens", "g/Mtoken"},
 };
 
+// The SI unit of its values, as conditions have them: "/s" of "60 /min".
+std::string unit_of_axis(std::size_t axis, const ResultsTable& table) {
+  std::vector<std::string> values;
+  for (const ResultRow& row : table.rows) values.push_back(row.values[axis]);
+  const auto unit = unit_of_values(values);
+  const auto units = unit ? units_of(unit->dimension) : std::span<const Unit>();
+  return units.empty() ? "" : units.front().symbol;
+}
+
 std::string unit_of(const std::string& name, const ResultsTable& table) {
   const metrics::Column* column = metrics::find_column(name);
   const auto known = kUnits.find(name);
   std::string unit = known != kUnits.end() ? known->second : column ? std::string(column->metric->unit) : "";
+  if (unit.empty() && !column)
+    if (const auto axis = find_axis(table.axes, name)) unit = unit_of_axis(*axis, table);
   if (unit.starts_with(kMoney)) unit.replace(0, kMoney.size(), currency_of(table));
   return unit;
 }

@@ -117,6 +117,7 @@ class Study {
   }
 
   [[nodiscard]] std::optional<std::size_t> knee_of(const std::vector<std::size_t>& points) const {
+    if (points.size() < 2) return std::nullopt;  // nothing that could bend
     std::vector<Losses> frontier;
     for (const std::size_t point : points) frontier.push_back(losses_[point]);
     const auto bend = knee(frontier);

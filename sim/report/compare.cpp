@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/table.hpp"
+#include "sim/explore/objective.hpp"
 #include "sim/report/result_file.hpp"
 #include "sim/report/units.hpp"
 #include "sim/result/metric_table.hpp"
@@ -32,11 +34,14 @@ std::string about(std::string_view letter, const std::filesystem::path& path, co
                      state == "valid" ? state : "NOT VALID, " + state);
 }
 
-std::string shown(std::optional<double> value, std::string_view unit) {
+std::string currency_in(const Json& result) {
+  const Json currency = result.value(Json::json_pointer("/cost/currency"), Json());
+  return currency.is_string() ? currency.get<std::string>() : "";
+}
+
+std::string shown(std::optional<double> value, std::string_view unit, const Json& result) {
   if (!value) return "-";
-  if (unit == "s") return duration(*value);
-  if (unit == "share") return percent(*value);
-  return amount(*value);
+  return with_unit(*value, unit == "currency" ? currency_in(result) : unit);
 }
 
 constexpr double kSame = 1e-9;  // relative: sums of the same terms in another order differ by less
@@ -56,7 +61,7 @@ void add_row(Table& table, const metrics::Column& column, const Json& first, con
     if (const metrics::Column* mean = metrics::find_column(std::string(column.metric->key) + ".mean"))
       for (const Json* result : {&first, &second})
         scale = std::max(scale, std::abs(result::number_in(*result, *mean).value_or(0)));
-  table.row({column.name, shown(a, column.metric->unit), shown(b, column.metric->unit),
+  table.row({column.name, shown(a, column.metric->unit, first), shown(b, column.metric->unit, second),
              both && *a != 0 ? fmt::format("{:.3f}x", *b / *a) : "-",
              both && comparable ? better(*a, *b, scale, column.metric->better) : ""});
 }
@@ -72,22 +77,33 @@ std::string unlike_boundaries(const Json& a, const Json& b) {
 }
 
 std::string unlike_currencies(const Json& a, const Json& b) {
-  const auto currency = [](const Json& of) {
-    return of.contains("cost") && of["cost"].is_object() ? of["cost"].value("currency", "") : std::string();
-  };
-  const std::string first = currency(a), second = currency(b);
+  const std::string first = currency_in(a), second = currency_in(b);
   if (first.empty() || second.empty() || first == second) return "";
   return fmt::format("warning: costs are in unlike currencies: A in {}, B in {}\n", first, second);
 }
 
 // Windows of one length, to a thousandth: sums over them can be compared.
-bool alike(const Json& a, const Json& b) {
+bool equal_windows(const Json& a, const Json& b) {
   const double first = a.value("window_s", 0.0), second = b.value("window_s", 0.0);
   return std::abs(first - second) <= 1e-3 * std::max(first, second);
 }
 
+bool equal_requests(const Json& a, const Json& b) {
+  const Json::json_pointer count("/requests/injected");
+  const Json first = a.value(count, Json()), second = b.value(count, Json());
+  return first.is_number() && first == second;
+}
+
 bool is_sum(const Metric& metric) {
   return metric.key == "total_joules" || metric.key == "total_cost" || metric.key == "co2_g";
+}
+
+// What grows with the length of a run, and with the requests in it.
+bool is_counter(const Metric& metric) {
+  constexpr std::array<std::string_view, 10> kCounters = {"computed",    "reused",     "fetched",     "recomputed",
+                                                          "invalidated", "discarded",  "preemptions", "loads",
+                                                          "load_s",      "model_loads"};
+  return std::ranges::find(kCounters, metric.key) != kCounters.end();
 }
 
 }  // namespace
@@ -97,12 +113,18 @@ std::optional<std::string> compare(const std::filesystem::path& a, const std::fi
   const Json first = read_result(a, diagnostics), second = read_result(b, diagnostics);
   if (first.is_null() || second.is_null()) return std::nullopt;
   Table table({"metric", "A", "B", "B / A", "better"});
-  const bool sums = alike(first, second);
+  const bool sums = equal_windows(first, second), counters = sums || equal_requests(first, second);
+  const std::string joules = unlike_boundaries(first, second), money = unlike_currencies(first, second);
+  const auto comparable = [&](const metrics::Column& column) {
+    if (is_sum(*column.metric) && !sums) return false;
+    if (is_counter(*column.metric) && !counters) return false;
+    if (explore::counts_joules(column) && !joules.empty()) return false;
+    return !explore::counts_money(column) || money.empty();
+  };
   for (const metrics::Column& column : metrics::columns())
     if (column.statistic != "p90" && column.statistic != "p95" && column.statistic != "max")
-      add_row(table, column, first, second, sums || !is_sum(*column.metric));
-  return about("A", a, first) + about("B", b, second) + unlike_boundaries(first, second) +
-         unlike_currencies(first, second) + '\n' + table.text();
+      add_row(table, column, first, second, comparable(column));
+  return about("A", a, first) + about("B", b, second) + joules + money + '\n' + table.text();
 }
 
 }  // namespace llmscape::report

@@ -34,6 +34,7 @@ std::string words_of(std::string_view name) {
       {"lost", "at replicas that were lost"},
       {"queued", "waiting in the queue"},
       {"fetching", "fetching KV entries from a tier below HBM"},
+      {"moving", "KV entries on their way"},
       {"transfer", "waiting for KV entries from the prefill pool"},
       {"preempted", "waiting after a preemption"},
       {"recompute", "computing again after a preemption"},

@@ -25,10 +25,19 @@ std::string axis_label(const Objective& objective) {
              : objective.name;
 }
 
+bool unit_tells(const Objective& objective) { return objective.unit.find("token") != std::string::npos; }
+
 // What heads its column: the unit where it says enough, as that is shorter.
 std::string heading(const Objective& objective) {
-  const bool tells = objective.unit.find("token") != std::string::npos;
-  return (objective.maximize ? "max " : "min ") + (tells ? objective.unit : objective.name);
+  return (objective.maximize ? "max " : "min ") + (unit_tells(objective) ? objective.unit : objective.name);
+}
+
+// What stands below: with the unit where the heading does not say it, or says several currencies.
+std::string cell(const FrontierView& view, const ParetoPoint& point, std::size_t k) {
+  const Objective& objective = view.query.objectives[k];
+  const std::string unit = unit_in(objective, view.table, view.answer.configurations[point.configuration].currency);
+  const bool said = unit_tells(objective) && unit == objective.unit;
+  return said ? in_unit(point.values[k].value, unit) : with_unit(point.values[k].value, unit);
 }
 
 std::string picture(const FrontierView& view, bool colour) {
@@ -123,11 +132,11 @@ std::string points_table(const FrontierView& asked) {
       if (grouped) cells.push_back((point.best_of_all ? "* " : "  ") + frontier.name);
       cells.push_back(fmt::format("#{}", view.table.rows[configuration.rows.front()].point));
       cells.push_back(label_of(view, point.configuration));
-      for (std::size_t k = 0; k < point.values.size(); ++k)
-        cells.push_back(in_unit(point.values[k].value, view.query.objectives[k].unit));
+      for (std::size_t k = 0; k < point.values.size(); ++k) cells.push_back(cell(view, point, k));
       for (const metrics::Column* column : limited) {
         const auto& value = configuration.metrics[static_cast<std::size_t>(column - metrics::columns().data())];
-        cells.push_back(value ? in_unit(value->value, column->metric->unit) : "-");
+        const std::string_view unit = column->metric->unit;
+        cells.push_back(value ? with_unit(value->value, unit == "currency" ? configuration.currency : unit) : "-");
       }
       if (invalid) cells.push_back(configuration.verdict);
       cells.push_back(note_of(point, frontier.knee == points[i]));
@@ -162,8 +171,8 @@ std::string hypervolumes(const FrontierView& view) {
   for (std::size_t k = 0; k < view.query.objectives.size(); ++k) {
     const std::string& unit = view.query.objectives[k].unit;
     const std::string gap = k == 0 ? "" : ", ";
-    reference += gap + in_unit(view.answer.reference[k], unit);
-    best += gap + in_unit(view.answer.best[k], unit);
+    reference += gap + with_unit(view.answer.reference[k], unit);
+    best += gap + with_unit(view.answer.best[k], unit);
   }
   return table.text(static_cast<int>(view.width)) +
          wrapped(fmt::format("Hypervolume: of the box from ({}) to the best values of all, ({}).", reference, best),
@@ -181,16 +190,8 @@ std::string left_out(const FrontierView& view) {
   add(out.invalid, "not valid (--include-invalid)");
   for (std::size_t k = 0; k < out.lacking.size(); ++k) add(out.lacking[k], "without " + view.query.objectives[k].name);
   if (view.query.slo) add(out.slo, fmt::format("that miss {}", view.query.slo->text()));
-  const std::string failed =
-      view.table.failed == 0
-          ? ""
-          : wrapped(
-                fmt::format("{} of the sweep failed and {} not looked at: see failed/, and 'limits' of the plan.",
-                            view.table.failed == 1 ? "A point"
-                                                   : grouped(static_cast<std::int64_t>(view.table.failed)) + " points",
-                            view.table.failed == 1 ? "is" : "are"),
-                view.width) +
-                '\n';
+  const std::string notice = failed_notice(view.table.failed);
+  const std::string failed = notice.empty() ? "" : wrapped(notice, view.width) + '\n';
   if (parts.empty()) return failed;
   return failed +
          wrapped(
@@ -211,6 +212,19 @@ std::string label_of(const FrontierView& view, std::size_t configuration) {
   for (const std::size_t axis : view.label_axes)
     label += fmt::format("{}{}={}", label.empty() ? "" : " ", names[axis], chosen.values[axis]);
   return label;
+}
+
+std::string unit_in(const Objective& objective, const explore::ResultsTable& all, const std::string& currency) {
+  const std::string every = currency_of(all);
+  if (currency.empty() || !counts_money(objective) || !objective.unit.starts_with(every)) return objective.unit;
+  return currency + objective.unit.substr(every.size());
+}
+
+std::string failed_notice(std::size_t failed) {
+  if (failed == 0) return "";
+  return fmt::format("{} of the sweep failed and {} not looked at: see failed/, and 'limits' of the plan.",
+                     failed == 1 ? "A point" : grouped(static_cast<std::int64_t>(failed)) + " points",
+                     failed == 1 ? "is" : "are");
 }
 
 std::string frontier_text(const FrontierView& view, bool colour) {
@@ -240,7 +254,7 @@ std::string dominators_text(const FrontierView& view, std::size_t configuration)
     const auto& row = view.table.rows[view.answer.configurations[point.configuration].rows.front()];
     std::vector<std::string> cells = {fmt::format("#{}", row.point), label_of(view, point.configuration)};
     for (std::size_t k = 0; k < point.values.size(); ++k) {
-      cells.push_back(in_unit(point.values[k].value, view.query.objectives[k].unit));
+      cells.push_back(cell(view, point, k));
       cells.push_back(dominator.ratios[k] ? fmt::format("{:.3f}x", *dominator.ratios[k]) : "-");
     }
     table.row(std::move(cells));

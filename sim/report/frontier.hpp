@@ -21,6 +21,17 @@ struct FrontierView {
 // "edge=4 rate=8 /s", or the value alone where labels name one axis.
 std::string label_of(const FrontierView& view, std::size_t configuration);
 
+// The unit of an objective in one currency, where the results of the whole table are in several.
+std::string unit_in(const explore::Objective& objective, const explore::ResultsTable& all, const std::string& currency);
+
+// The value of an axis as a condition compares with it: names in quotes, quantities as they are.
+std::string in_condition(const std::string& value);
+// The same where a shell reads it between single quotes.
+std::string in_shell(std::string text);
+
+// How many points of a sweep failed; empty where none did.
+std::string failed_notice(std::size_t failed);
+
 // In one sentence which configuration wins: the best in the first objective of those that meet the SLO, or the knee
 // where there is none; against the best of another group. With two objectives both are read off their frontiers where
 // the second is equal: at the limit that the SLO sets to it, or at the winner; with more, against the best point that

@@ -14,11 +14,6 @@ namespace {
 
 using explore::Slice;
 
-// "rag" as an expression compares with it: text in quotes, quantities as they are.
-std::string compared_with(const std::string& value) {
-  return std::holds_alternative<std::string>(value_of(value)) ? fmt::format("\"{}\"", value) : value;
-}
-
 // "model.weights (bf16, fp8)": a key in which slices differ, with its first values.
 std::string with_values(const std::vector<Slice>& slices, std::size_t key) {
   constexpr std::size_t kMost = 4;
@@ -30,7 +25,20 @@ std::string with_values(const std::vector<Slice>& slices, std::size_t key) {
   return fmt::format("{} ({}{})", slices.front().keys[key], fmt::join(values, ", "), more);
 }
 
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
 }  // namespace
+
+std::string in_condition(const std::string& value) {
+  if (!std::holds_alternative<std::string>(value_of(value))) return value;
+  return '"' + replaced(value, "\"", "\"\"") + '"';
+}
+
+std::string in_shell(std::string text) { return replaced(std::move(text), "'", "'\\''"); }
 
 std::string mixture_notice(const FrontierView& view) {
   if (view.query.objectives.size() == 1) return "";
@@ -45,10 +53,10 @@ std::string mixture_notice(const FrontierView& view) {
   std::vector<std::string> mixed, one;
   for (std::size_t key = 0; key < slices.front().keys.size(); ++key) {
     mixed.push_back(with_values(slices, key));
-    one.push_back(fmt::format("{} == {}", slices.front().keys[key], compared_with(slices.front().values[key])));
+    one.push_back(fmt::format("{} == {}", slices.front().keys[key], in_condition(slices.front().values[key])));
   }
   return fmt::format("Notice: frontiers and tables below mix what is not compared: {}. One of each: --where '{}'",
-                     fmt::join(mixed, ", "), fmt::join(one, " and "));
+                     fmt::join(mixed, ", "), in_shell(fmt::format("{}", fmt::join(one, " and "))));
 }
 
 }  // namespace llmscape::report

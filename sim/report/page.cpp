@@ -10,6 +10,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "sim/explore/pareto.hpp"
+#include "sim/report/frontier.hpp"
 #include "sim/report/page_columns.hpp"
 #include "sim/report/page_points.hpp"
 #include "sim/report/page_template.hpp"
@@ -33,6 +34,10 @@ struct Chart {
 std::vector<Chart> charts_of(const ResultsTable& table, const PageView& view) {
   std::vector<Chart> charts;
   if (view.objectives.size() > 1) charts.push_back({"objectives", "what was asked for", view.objectives});
+  for (std::size_t k = 2; k < view.objectives.size(); ++k)
+    charts.push_back({"objectives: " + view.objectives[k].name,
+                      "what was asked for, the first against another",
+                      {view.objectives[0], view.objectives[k]}});
   Diagnostics none;  // the names in these are known
   const auto add = [&](const std::string& name, const std::string& text, std::string_view maximize,
                        std::string_view minimize) {
@@ -161,6 +166,10 @@ std::string page(const ResultsTable& table, const PageView& view, const std::str
   const std::string name = std::filesystem::weakly_canonical(table.folder / ".").filename().string();
   Json json = {{"schema", "report/1"}, {"name", name}};
   json["charts"] = charts_json(charts, columns);
+  json["left_out"] = Json::array();  // of what was asked for: a plot has two axes
+  for (std::size_t k = 2; k < view.objectives.size(); ++k)
+    json["left_out"].push_back(
+        {{"name", columns.of(view.objectives[k])}, {"better", view.objectives[k].maximize ? "higher" : "lower"}});
   json["axes"] = columns.axes();
   json["metrics"] = columns.metrics();
   for (const char* list : {"points", "ids", "runs", "verdicts", "energy_boundaries", "currencies"})
@@ -178,6 +187,7 @@ std::string page(const ResultsTable& table, const PageView& view, const std::str
   json["limits"] = Json::array();
   for (const PageView::Limit& limit : view.limits)
     json["limits"].push_back({{"name", limit.metric}, {"bound", limit.bound}, {"below", limit.below}});
+  json["failed"] = failed_notice(table.failed);
   json["origin"] = origin_of(table, tool);
   if (!view.where.empty()) json["origin"]["configurations where"] = view.where;
   add_points(json, table, columns,

@@ -6,6 +6,7 @@
 
 #include "base/expression.hpp"
 #include "sim/explore/axis_role.hpp"
+#include "sim/report/frontier.hpp"
 #include "sim/report/page_points.hpp"
 #include "sim/result/metric_table.hpp"
 
@@ -41,7 +42,11 @@ Json axis_json(const std::vector<Configuration>& all, std::size_t axis) {
     const Value value = value_of(text);
     if (const double* as_number = std::get_if<double>(&value)) numbers.push_back(number(*as_number));
   }
-  return {{"texts", texts}, {"numbers", numbers.size() == texts.size() ? numbers : Json()}, {"of", of}};
+  std::vector<std::string> conditions;
+  for (const std::string& text : texts) conditions.push_back(in_condition(text));
+  Json json = {{"texts", texts}, {"numbers", numbers.size() == texts.size() ? numbers : Json()}, {"of", of}};
+  if (conditions != texts) json["conditions"] = conditions;
+  return json;
 }
 
 }  // namespace

@@ -175,12 +175,6 @@ std::string tick_line(const Scale& scale, const std::string& unit, std::size_t i
 
 }  // namespace
 
-std::string in_unit(double value, std::string_view unit) {
-  if (unit == "s" && value >= 0) return duration(value);
-  if (unit == "share") return percent(value);
-  return amount(value);
-}
-
 std::string scatter(const Scatter& plot, bool colour, std::size_t width) {
   if (plot.points.empty()) return "";
   const Scale x = scale_of(plot.points, &ScatterPoint::x), y = scale_of(plot.points, &ScatterPoint::y);

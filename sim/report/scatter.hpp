@@ -9,9 +9,6 @@
 
 namespace llmscape::report {
 
-// A number as tables have it, by its unit: "45.2 ms", "97.8 %", "1,234".
-std::string in_unit(double value, std::string_view unit);
-
 struct ScatterPoint {
   double x = 0, y = 0;
   std::size_t group = 0;

@@ -162,7 +162,7 @@ std::string assumed_joules(const result::EnergyResult& e) {
 
 std::string joules(const result::EnergyResult& e) {
   std::string out = e.joules_per_output_token ? fmt::format("{} J/token, ", amount(*e.joules_per_output_token)) : "";
-  out += fmt::format("{} W (peak {})", amount(e.mean_w), amount(e.peak_w));
+  out += fmt::format("{} W (peak {} W)", amount(e.mean_w), amount(e.peak_w));
   std::vector<std::pair<std::string, double>> shares;
   for (const auto& [component, value] : e.joules)
     if (e.total_joules > 0) shares.emplace_back(component, value / e.total_joules);

@@ -45,6 +45,25 @@ std::string grouped(std::int64_t count) {
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string percent(const std::optional<double>& share) { return share ? percent(*share) : "-"; }
 
+std::string in_unit(double value, std::string_view unit) {
+  if (unit == "s" && value >= 0) return duration(value);
+  if (unit == "share") return percent(value);
+  return amount(value);
+}
+
+std::string with_unit(double value, std::string_view unit) {
+  const std::string text = in_unit(value, unit);
+  const bool has_it = unit.empty() || unit == "share" || (unit == "s" && value >= 0);
+  if (has_it || unit.starts_with("1/") || unit.starts_with("tokens/")) return text;
+  const std::size_t over = unit.find("/Mtoken"), one = unit.find("/token");
+  return fmt::format("{} {}", text, unit.substr(0, std::min({over, one, unit.size()})));
+}
+
+std::string ratio_text(double ratio) {
+  const bool many = std::abs(ratio) >= 999.5 && std::abs(ratio) < 1e15;
+  return many ? grouped(std::llround(ratio)) + 'x' : fmt::format("{:.3g}x", ratio);
+}
+
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
   std::string out;
   for (std::size_t used = 0; !text.empty();) {

@@ -21,6 +21,13 @@ std::string percent(double share);
 // "-" for none.
 std::string percent(const std::optional<double>& share);
 
+// A number by its unit, where the reader knows that: "45.2 ms", "97.8 %", "1,234".
+std::string in_unit(double value, std::string_view unit);
+// The same with its unit, but for what names say ("1/s", "tokens/J"): "665 W", "2.50 EUR" of "EUR/Mtoken", "8.00 /s".
+std::string with_unit(double value, std::string_view unit);
+// "2.31x", "9,983x"
+std::string ratio_text(double ratio);
+
 // Columns of text that a terminal is sure to have.
 inline constexpr std::size_t kPageColumns = 100;
 

@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
-#include <regex>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "sim/explore/axis_role.hpp"
+#include "sim/explore/slo.hpp"
 #include "sim/report/frontier.hpp"
 #include "sim/report/scatter.hpp"
 #include "sim/report/units.hpp"
@@ -33,16 +35,29 @@ std::string spoken(const Objective& objective) {
   return words;
 }
 
+std::string trimmed(const std::string& text) {
+  const std::size_t first = text.find_first_not_of(' ');
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
 double loss(const FrontierView& view, const ParetoPoint& point, std::size_t objective) {
   return view.query.objectives[objective].loss(point.values[objective].value);
 }
 
-// Of the points that `admits` lets in, the best in the first objective; nothing if there is none.
+// Whether it is better in the first objective in which they differ.
+bool precedes(const FrontierView& view, const ParetoPoint& one, const ParetoPoint& other) {
+  for (std::size_t k = 0; k < one.values.size(); ++k)
+    if (loss(view, one, k) != loss(view, other, k)) return loss(view, one, k) < loss(view, other, k);
+  return false;
+}
+
+// Of the points that `admits` lets in, the best in the first objective, of equals in the next; nothing if there is
+// none. So none of them dominates it.
 template <class Admits>
 const ParetoPoint* best_of(const FrontierView& view, const Admits& admits) {
   const ParetoPoint* best = nullptr;
   for (const ParetoPoint& point : view.answer.points)
-    if (admits(point) && (!best || loss(view, point, 0) < loss(view, *best, 0))) best = &point;
+    if (admits(point) && (!best || precedes(view, point, *best))) best = &point;
   return best;
 }
 
@@ -59,7 +74,7 @@ std::string values(const FrontierView& view, const ParetoPoint& point, std::size
   for (std::size_t k = first; k < point.values.size(); ++k) {
     const Objective& objective = view.query.objectives[k];
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", spoken(objective),
-                        in_unit(point.values[k].value, objective.unit));
+                        with_unit(point.values[k].value, objective.unit));
   }
   return text;
 }
@@ -87,7 +102,10 @@ std::string assumed(const FrontierView& view, const ParetoPoint& one, const Pare
   return fmt::format("; {} and {} of their joules are assumed", percent(first), percent(second));
 }
 
-bool overlap(const explore::Estimate& a, const explore::Estimate& b) { return a.low <= b.high && b.low <= a.high; }
+// Where one of them has an interval.
+bool overlap(const explore::Estimate& a, const explore::Estimate& b) {
+  return (a.low < a.high || b.low < b.high) && a.low <= b.high && b.low <= a.high;
+}
 
 // A group's best value of the first objective at a bound of the second, along its frontier.
 struct Reached {
@@ -136,19 +154,33 @@ std::optional<Reached> best_along(const FrontierView& view, std::size_t but, dou
   return best;
 }
 
-// The bound that the SLO sets to the second objective, where it sets that and no other: "ttft.p99 <= 200 ms".
-std::optional<double> bound_of(const explore::ParetoQuery& query) {
+struct Bound {
+  double value;
+  std::string text;  // with all the digits that were typed
+};
+
+// The bound that the SLO sets to the second objective, where it sets that and no other, however it is written:
+// "ttft.p99 <= 200 ms", "0.2 s > ttft.p99".
+std::optional<Bound> bound_of(const FrontierView& view) {
+  const explore::ParetoQuery& query = view.query;
   if (!query.slo || query.objectives.size() != 2) return std::nullopt;
+  Diagnostics unheard;  // what is no list of limits is no bound
+  const auto limits = explore::read_slo(query.slo->text(), "", view.table, unheard);
   const Objective& second = query.objectives[1];
-  static const std::regex kLimit(R"(\s*([\w.]+)\s*(<=|>=)\s*([\w.]+(\s*[\w/%]+)?)\s*)");
-  std::smatch match;
-  const std::string& text = query.slo->text();
-  if (!std::regex_match(text, match, kLimit) || (match[2] == ">=") != second.maximize) return std::nullopt;
-  const metrics::Column* column = metrics::find_column(match[1].str());
+  if (limits.size() != 1 || limits.front().at_most == second.maximize) return std::nullopt;
+  const explore::Limit& limit = limits.front();
+  const metrics::Column* column = metrics::find_column(trimmed(limit.left.text()));
   if (!column || column != metrics::find_column(second.expression.text())) return std::nullopt;
-  const Value value = value_of(match[3].str());
-  const double* bound = std::get_if<double>(&value);
-  return bound ? std::optional(*bound) : std::nullopt;
+  const auto value = limit.right.evaluate([](std::string_view) { return std::nullopt; });
+  const double* bound = value ? std::get_if<double>(&*value) : nullptr;
+  if (!bound) return std::nullopt;
+  std::string text = with_unit(*bound, second.unit);
+  std::string digits = text;
+  std::erase(digits, ',');
+  const Value shown = value_of(digits);
+  const double* read = std::get_if<double>(&shown);
+  const bool rounded = read && std::abs(*read - *bound) > 1e-9 * std::abs(*bound);
+  return Bound{*bound, rounded ? trimmed(limit.right.text()) : text};
 }
 
 // `how`: "with at most" or "with at least" where the ratio is a bound only.
@@ -156,13 +188,15 @@ std::string compared(const FrontierView& view, const explore::Estimate& own, con
                      const std::string& rival, const std::string& where, const std::string& assumed,
                      const std::string& how = "at") {
   const Objective& first = view.query.objectives[0];
-  const std::string value = in_unit(own.value, first.unit), other_value = in_unit(other.value, first.unit);
+  const std::string value = with_unit(own.value, first.unit), other_value = with_unit(other.value, first.unit);
   if (other.value == 0)
     return fmt::format("with {} {} instead of {} of {}{}{}", spoken(first), value, other_value, rival, where, assumed);
-  return fmt::format("{} {:.3g}x the {} of {} ({} instead of {}{}{}){}", how, own.value / other.value, spoken(first),
-                     rival, value, other_value, where, assumed,
+  return fmt::format("{} {} the {} of {} ({} instead of {}{}{}){}", how, ratio_text(own.value / other.value),
+                     spoken(first), rival, value, other_value, where, assumed,
                      overlap(own, other) ? ", but their intervals overlap" : "");
 }
+
+constexpr std::string_view kNoOther = "; no other group does";
 
 // How the winner stands against the others, behind "... meets the SLO": by its own value. With two objectives the best
 // of the other groups is read off its frontier at the limit of the second, as its points may lie before it by chance;
@@ -170,12 +204,12 @@ std::string compared(const FrontierView& view, const explore::Estimate& own, con
 std::string against(const FrontierView& view, const ParetoPoint& winner) {
   const Objective& first = view.query.objectives[0];
   const std::string alone =
-      fmt::format("with {} {}{}", spoken(first), in_unit(winner.values[0].value, first.unit), assumed(view, winner));
+      fmt::format("with {} {}{}", spoken(first), with_unit(winner.values[0].value, first.unit), assumed(view, winner));
   if (!view.query.group) return alone + ", the best of those compared";
-  const auto bound = bound_of(view.query);
+  const auto bound = bound_of(view);
   if (view.query.objectives.size() == 2 && (bound || !view.query.slo)) {
     const Objective& second = view.query.objectives[1];
-    const double at = second.loss(bound.value_or(winner.values[1].value));
+    const double at = second.loss(bound ? bound->value : winner.values[1].value);
     // What crosses the limit lies between a configuration that meets it and one that does not.
     explore::ParetoQuery open = view.query;
     open.slo.reset();
@@ -183,14 +217,14 @@ std::string against(const FrontierView& view, const ParetoPoint& winner) {
     const FrontierView whole{view.table, open, beyond, view.label_axes};
     const auto own = std::ranges::find(beyond.points, winner.configuration, &ParetoPoint::configuration);
     const auto rival = best_along(whole, own->group, at);
-    if (!rival) return alone + "; no other group does";
-    std::string where =
-        fmt::format(", read off its frontier at {} {}", spoken(second), in_unit(second.loss(at), second.unit));
+    if (!rival) return alone + std::string(kNoOther);
+    std::string where = fmt::format(", read off its frontier at {} {}", spoken(second),
+                                    bound ? bound->text : with_unit(second.loss(at), second.unit));
     std::string how = "at";
     if (rival->last) {
       // Nearer the bound it may do better still.
       how = first.maximize ? "with at most" : "with at least";
-      where += fmt::format(": its last point is at {}", in_unit(rival->near->values[1].value, second.unit));
+      where += fmt::format(": its last point is at {}", with_unit(rival->near->values[1].value, second.unit));
     }
     return compared(view, winner.values[0], rival->value, beyond.groups[rival->group].name, where,
                     assumed(whole, *own, *rival->near), how);
@@ -198,7 +232,7 @@ std::string against(const FrontierView& view, const ParetoPoint& winner) {
   const ParetoPoint* rival = best_of(view, [&](const ParetoPoint& point) {
     return point.group != winner.group && (view.query.slo || keeps_up(view, point, winner));
   });
-  if (!rival) return alone + "; no other group does";
+  if (!rival) return alone + std::string(kNoOther);
   return compared(view, winner.values[0], rival->values[0], label_of(view, rival->configuration), "",
                   assumed(view, winner, *rival));
 }
@@ -220,12 +254,18 @@ std::string sentence(const FrontierView& asked) {
     return fmt::format("{} meets {} {}", label_of(view, first->configuration), view.query.slo->text(),
                        against(view, *first));
   const ParetoPoint& winner = view.answer.knee ? view.answer.points[*view.answer.knee] : *first;
-  if (view.answer.groups.size() > 1)
-    return fmt::format("{} reaches {} {}", label_of(view, winner.configuration), values(view, winner, 1),
-                       against(view, winner));
+  const bool in_all = std::ranges::none_of(view.answer.points, [&](const ParetoPoint& point) {
+    return point.best_of_all && (precedes(view, point, winner) || precedes(view, winner, point));
+  });
+  if (view.answer.groups.size() > 1) {
+    const std::string held = against(view, winner);
+    if (!in_all || !held.ends_with(kNoOther))
+      return fmt::format("{} reaches {} {}", label_of(view, winner.configuration), values(view, winner, 1), held);
+  }
   return fmt::format("{} is {}: {}{}", label_of(view, winner.configuration),
                      view.query.objectives.size() == 1 ? "the best"
                      : view.answer.knee                ? "where the frontier bends"
+                     : in_all                          ? "the best in all objectives"
                                                        : "the best in the first objective",
                      values(view, winner, 0), assumed(view, winner));
 }
@@ -243,8 +283,11 @@ std::string winner(const FrontierView& view) {
   std::string text;
   std::size_t said = 0, more = 0;
   for (const explore::Slice& slice : slices) {
-    const explore::ParetoAnswer answer = explore::pareto(slice.table, view.query);
-    const std::string one = sentence({slice.table, view.query, answer, view.label_axes});
+    explore::ParetoQuery query = view.query;
+    for (Objective& objective : query.objectives)
+      objective.unit = unit_in(objective, view.table, currency_of(slice.table));
+    const explore::ParetoAnswer answer = explore::pareto(slice.table, query);
+    const std::string one = sentence({slice.table, query, answer, view.label_axes});
     if (one.empty()) continue;
     if (++said > kMost) ++more;
     else text += fmt::format("{}{}: {}", text.empty() ? "" : "\n", slice.name, one);

@@ -17,6 +17,8 @@ import {joulesOfToken} from '../../sim/report/html/pictures.mjs';
 import {countedText} from '../../sim/report/html/summary.mjs';
 import {columnName, firstView, statisticsOf} from '../../sim/report/html/view.mjs';
 
+import {axis, twoByTwo} from './small_data.mjs';
+
 test('a frontier keeps what no other point beats, equal points both', () => {
   const x = [1, 2, 2, 3, NaN, 4], y = [5, 7, 7, 6, 9, 8];
   assert.deepEqual(paretoFrontier([0, 1, 2, 3, 4, 5], x, y, 'lower', 'higher'), [0, 1, 2, 5]);
@@ -42,27 +44,6 @@ test('a frontier bends where a point lies furthest from the line between its end
   assert.equal(knee([0, 1, 2, 3], x, y, 'lower', 'lower'), 1);
   assert.equal(knee([0, 3], x, y, 'lower', 'lower'), undefined);
 });
-
-const axis = (name, role, texts, of) => ({name, short: name, role, texts, of, numbers: null});
-
-// Two machines under two workloads at two rates.
-function twoByTwo() {
-  // Two machines under two workloads at two rates: cim is twice as good under each, and 20 times across them.
-  const machines = [0, 0, 0, 0, 1, 1, 1, 1], works = [0, 0, 1, 1, 0, 0, 1, 1], rates = [0, 1, 0, 1, 0, 1, 0, 1];
-  const tokens = machines.map((m, i) => (m ? 1 : 2) * (works[i] ? 1 : 10) * (rates[i] ? 2 : 1));
-  return readData({
-    name: 'sweep', verdicts: Array(8).fill('valid'), points: [0, 1, 2, 3, 4, 5, 6, 7], scenarios: {lines: [], texts: []}, details: {}, limits: [],
-    group: 'hardware', charts: [{y: 'tokens', x: 'ttft', better: {tokens: 'higher', ttft: 'lower'}}],
-    axes: [
-      axis('hardware', 'hardware', ['cim', 'l4'], machines), axis('workload', 'workload', ['edit', 'rag'], works),
-      axis('rate', 'load', ['1 /s', '2 /s'], rates)
-    ],
-    metrics: [
-      {name: 'tokens', unit: '', better: 'higher', values: tokens},
-      {name: 'ttft', unit: 's', better: 'lower', values: rates.map((rate) => rate ? 0.3 : 0.1)}
-    ],
-  });
-}
 
 test('the sentence compares like with like, where the frontiers are at the same limit', () => {
   const data = twoByTwo(), view = firstView(data);

@@ -251,6 +251,38 @@ test(
     }));
 
 test(
+    'a filter that nothing passes leaves an empty chart, also where there were small ones',
+    () => withReport(240, async ({page, rows}) => {
+      await page.locator('#facet').selectOption({label: 'count'});
+      await page.locator('#filter').fill('nosuchword');
+      assert.equal(await page.locator('.scatter .edge').count(), 1);
+      assert.equal(await page.locator('.tools .count').innerText(), '0 of 240');
+      assert.match(await page.locator('.verdicts').innerText(), new RegExp(`0 of ${valid(rows).length} valid shown`));
+      await page.locator('#filter').fill('');
+      assert.equal(await page.locator('.scatter .edge').count(), 4);
+    }));
+
+test(
+    'a limit that is typed wrongly is marked, says why and leaves the bound',
+    () => withReport(240, async ({page}) => {
+      const field = page.getByLabel('limit of TTFT'), said = () => page.locator('#answer').innerText();
+      await field.fill('1234.5 ms');
+      await page.keyboard.press('Enter');
+      assert.match(await said(), /meets TTFT p99 ≤ 1\.2345 s/);
+      const before = await said();
+      await field.fill('200 W');
+      await page.keyboard.press('Enter');
+      assert.equal(await field.getAttribute('aria-invalid'), 'true');
+      assert.match(await page.locator('#limit-problem').innerText(), /TTFT p99 is never 200 W: the limit stays as it was/);
+      assert.equal(await said(), before);
+      await field.fill('any');
+      await page.keyboard.press('Enter');
+      assert.equal(await field.getAttribute('aria-invalid'), 'false');
+      assert.equal(await page.locator('#limit-problem').innerText(), '');
+      assert.match(await said(), / reaches TTFT p99 /);
+    }));
+
+test(
     'frontiers have names, and the values of an axis where there is room',
     () => withReport(240, async ({page}) => {
       const names = await page.locator('.labels .name').allTextContents();

@@ -10,7 +10,7 @@ skip() {
 }
 
 node=$(command -v node) || skip "no node here (Debian: nodejs)"
-if [[ $1 != modules_test.mjs ]]; then
+if [[ $1 != modules_* ]]; then
   LLMSCAPE_CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no chromium here"
   export LLMSCAPE_CHROMIUM
   for package in playwright-core axe-core; do

@@ -68,6 +68,41 @@ TEST_CASE("what --slo and the plan say is where the sliders stand") {
   CHECK(holds(typed.out, R"({"name":"output_tokens_per_joule","bound":2.0,"below":false}])"));
 }
 
+TEST_CASE("a limit is taken however it is written; one without its bound is drawn with it, and that is said") {
+  const Scratch scratch;
+  scratch.file("out/results.csv", kResults);
+  scratch.file("out/plan.yaml", "schema: sweep/1\nslo: 'ttft.p99 < 300 ms'\n");
+  const std::string limit = R"("limits":[{"name":"ttft_s.p99","bound":0.3,"below":true}])";
+  const Ran planned = run_program({"report", scratch.path("out"), "-o", "-"});
+  CHECK(planned.code == 0);
+  CHECK(holds(planned.out, limit));
+  CHECK(holds(planned.err, "warning: 'ttft.p99 < 300 ms' is drawn as <="));
+  for (const char* slo : {"3e-1 s >= ttft.p99", "ttft_s.p99<=300ms"}) {
+    const Ran typed = run_program({"report", scratch.path("out"), "-o", "-", "--slo", slo});
+    CHECK(holds(typed.out, limit));
+    CHECK_FALSE(holds(typed.err, "drawn as"));
+  }
+}
+
+TEST_CASE("objectives beyond the two of a plot and points that failed are told, on stderr and on the page") {
+  const Scratch scratch;
+  scratch.file("out/results.csv",
+               "point,id,device,repeat,seed,verdict,ttft_s.p99,output_tokens_per_joule,mean_w\n"
+               "0,a0,l4,0,1,valid,0.25,3,70\n"
+               "1,a1,l4,0,2,valid,0.5,4,80\n");
+  scratch.file("out/failed/0123456789abcdef0123456789abcdef.log", "x");
+  const Ran ran = run_program(
+      {"report", scratch.path("out"), "-o", "-", "--max", "output_tokens_per_joule", "--min", "ttft.p99,mean_w"});
+  CHECK(ran.code == 0);
+  CHECK(holds(ran.err,
+              "warning: the page opens with the first two objectives: its frontiers and sentences leave out "
+              "'mean_w'"));
+  CHECK(holds(ran.err, "warning: A point of the sweep failed and is not looked at: see failed/"));
+  CHECK(holds(ran.out, R"("left_out":[{"name":"mean_w","better":"lower"}])"));
+  CHECK(holds(ran.out, R"({"name":"objectives: mean_w","text":)"));
+  CHECK(holds(ran.out, R"("failed":"A point of the sweep failed)"));
+}
+
 TEST_CASE("a limit or an objective that no run has is said: typed ones are errors, those of the plan warnings") {
   const Scratch scratch;
   scratch.file("out/results.csv", kResults);

@@ -119,7 +119,7 @@ function metricRow(column, a, b) {
     cells.push(
         html('td', {class: 'number', title: intervalText(column, b)}, column.text(b)),
         html('td', {class: 'number ratio'}, ratioText(ratio)),
-        html('td', {}, Number.isFinite(ratio) && ratio > 0 ? balance(ratio, column.better) : ''));
+        html('td', {}, Number.isFinite(ratio) && ratio >= 0 ? balance(ratio, column.better) : ''));
   }
   return html('tr', {}, ...cells);
 }

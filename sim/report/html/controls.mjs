@@ -2,7 +2,7 @@
 // Axes, groups and limits: everything with which the reader asks.
 import {html, svg} from './dom.mjs';
 import {unreadWords} from './filter.mjs';
-import {grouped, roundText, valueFor} from './format.mjs';
+import {exactText, grouped, valueFor} from './format.mjs';
 import {crossPath, groupClass, legendMark, markerPath} from './markers.mjs';
 import {columnName, extent, kMostValues, setAxis, setChart, statisticsOf} from './view.mjs';
 
@@ -86,9 +86,9 @@ const toggle = (id, text, checked, set) => html(
     'label', {class: 'toggle', 'for': id},
     html('input', {id, type: 'checkbox', checked, onchange: ({target}) => set(target.checked)}), text);
 
-function invalidToggle({data, view, change}) {
-  const count = data.valid.filter((valid) => !valid).length;
-  return count ? [toggle('show-invalid', `show ${grouped(count)} not valid`, view.showInvalid, (on) => change((v) => {
+function invalidToggle({data, view, derived, change}) {
+  const count = derived.shown.filter((row) => !data.valid[row]).length;
+  return data.valid.includes(false) ? [toggle('show-invalid', `show ${grouped(count)} not valid`, view.showInvalid, (on) => change((v) => {
                                                                                                  v.showInvalid = on;
                                                                                                }))] :
                  [];
@@ -185,16 +185,27 @@ export function drawKinds(root, {data}) {
                                             'run is not valid (at an edge: beyond it)')] : []);
 }
 
+// {bound} of what is typed as a limit, which may be none; {problem} where it is no bound.
+export function typedBound(column, below, text) {
+  const typed = text.trim();
+  if (typed === '' || typed === 'any') return {bound: below ? Infinity : -Infinity};
+  const bound = valueFor(column, typed);
+  if (Number.isFinite(bound)) return {bound};
+  const last = exactText(column.unit === 's' ? 0.25 : column.unit === 'share' ? 0.9 : 5000, column.unit);
+  return {problem: `${column.label} is never ${typed}: the limit stays as it was. Write it as ${last}, or any for none.`};
+}
+
 // One slider for each limit, from the least to the greatest value of the valid points. Made once: a slider that is
 // replaced while it is dragged would let go.
 export class Limits {
   #app;
   #rows;
+  #problem = html('p', {class: 'note', role: 'status', id: 'limit-problem'});
 
   constructor(root, app) {
     this.#app = app;
     this.#rows = app.view.limits.map((limit, index) => this.#row(limit, index));
-    root.append(...this.#rows.map(({element}) => element));
+    root.append(...this.#rows.map(({element}) => element), this.#problem);
     this.draw();
   }
 
@@ -203,10 +214,17 @@ export class Limits {
       const limit = this.#app.view.limits[index], column = this.#column(limit);
       const bounded = Number.isFinite(limit.bound);
       slider.value = this.#position(limit);
-      slider.setAttribute('aria-valuetext', bounded ? roundText(limit.bound, column.unit) : 'no limit');
+      slider.setAttribute('aria-valuetext', bounded ? exactText(limit.bound, column.unit) : 'no limit');
       slider.classList.toggle('idle', !bounded);
-      if (document.activeElement !== shown) shown.value = bounded ? roundText(limit.bound, column.unit) : 'any';
+      const kept = document.activeElement === shown || shown.getAttribute('aria-invalid') === 'true';
+      if (!kept) shown.value = bounded ? exactText(limit.bound, column.unit) : 'any';
     });
+  }
+
+  // Marks a field whose text is no bound, and says why; the bound stays. Without a problem takes the mark away.
+  #mark(shown, problem = '') {
+    shown.setAttribute('aria-invalid', String(problem !== ''));
+    this.#problem.textContent = problem;
   }
 
   #column(limit) { return this.#app.data.columns.get(columnName(limit)); }
@@ -245,6 +263,7 @@ export class Limits {
       'data-limit': limit.key,
       oninput: () => change(
           (v) => {
+            this.#mark(shown);
             v.limits[index].bound = this.#bound(v.limits[index], Number(slider.value));
           },
           'limits')
@@ -254,13 +273,19 @@ export class Limits {
       class: 'bound',
       'aria-label': `limit of ${name}`,
       spellcheck: 'false',
-      onchange: () => change(
-          (v) => {
-            const value = valueFor(this.#column(limit), shown.value);
-            v.limits[index].bound = value > 0 ? value : limit.below ? Infinity : -Infinity;
-            shown.blur();
-          },
-          'limits')
+      'aria-describedby': 'limit-problem',
+      onchange: () => {
+        const column = this.#column(this.#app.view.limits[index]);
+        const {bound, problem} = typedBound(column, limit.below, shown.value);
+        this.#mark(shown, problem);
+        if (problem) return;
+        change(
+            (v) => {
+              v.limits[index].bound = bound;
+              shown.blur();
+            },
+            'limits');
+      }
     });
     const statistic = limit.statistic ? html(
                                             'select', {

@@ -4,17 +4,20 @@ import {metricLabel, valueText} from './format.mjs';
 
 const numbers = (values) => Float64Array.from(values, (value) => value ?? NaN);
 
-function metricColumn(metric) {
+// `currencyOf` gives that of a row, where rows are in several.
+function metricColumn(metric, currencyOf) {
   const values = numbers(metric.values);
-  return {...metric, metric: true, label: metricLabel(metric.name, metric.unit), values,
+  const unitAt = metric.money && metric.unit && currencyOf ? (row) => metric.unit.replace(/^[^/]*/, currencyOf(row)) : () => metric.unit;
+  return {...metric, metric: true, label: metricLabel(metric.name, metric.unit), values, unitAt,
           low: metric.low ? numbers(metric.low) : values, high: metric.high ? numbers(metric.high) : values,
-          text: (row) => valueText(values[row], metric.unit)};
+          text: (row) => valueText(values[row], unitAt(row))};
 }
 
 // An axis of the plan: its texts, and its numbers where all of its values are numbers.
 function axisColumn(axis) {
   const values = axis.numbers ? numbers(axis.of.map((index) => axis.numbers[index])) : null;
-  return {...axis, metric: false, label: axis.short, unit: unitOf(axis), better: 'neither', definition: `axis ${axis.name}`,
+  const unit = unitOf(axis);
+  return {...axis, metric: false, label: axis.short, unit, unitAt: () => unit, better: 'neither', definition: `axis ${axis.name}`,
           values, low: values, high: values, text: (row) => axis.texts[axis.of[row]]};
 }
 
@@ -35,12 +38,13 @@ function boundaryAxis(name, values) {
 }
 
 export function readData(json) {
-  const axes = json.axes.map(axisColumn), metrics = json.metrics.map(metricColumn);
-  const columns = new Map([...axes, ...metrics].map((column) => [column.name, column]));
+  const axes = json.axes.map(axisColumn);
   const count = json.verdicts.length, none = Array(count).fill('');
   const boundary = boundaryAxis('energy_boundary', json.energy_boundaries ?? none);
   const currency = boundaryAxis('currency', json.currencies ?? none);
   const currencies = currency.texts.filter(Boolean);  // runs without prices have none, and no costs either
+  const metrics = json.metrics.map((metric) => metricColumn(metric, currencies.length > 1 && currency.text));
+  const columns = new Map([...axes, ...metrics].map((column) => [column.name, column]));
   const rows = Array.from({length: count}, (_, row) => row);
   return {
     ...json, axes, metrics, columns, count, rows,

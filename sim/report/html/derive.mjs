@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What follows from the data and what the reader has chosen. Nothing here knows of the page.
 import {shownRows} from './filter.mjs';
-import {roundText} from './format.mjs';
+import {exactText} from './format.mjs';
 import {bestRow, knee, meets, paretoFrontier} from './frontier.mjs';
 import {columnName} from './view.mjs';
 
@@ -10,7 +10,9 @@ export const kHidden = 0, kInvalid = 1, kMisses = 2, kQualifies = 3;
 export const kAlike = 4;  // its intervals overlap those of a point of the frontier
 export const kFrontier = 5;
 
-const overlap = ({low, high}, a, b) => low[a] < high[a] && low[a] <= high[b] && low[b] <= high[a];
+// Intervals tell two rows apart in none of the columns, where at least one of them has an interval. (sim/explore/pareto.cpp)
+const alike = (columns, a, b) => columns.every(({low, high}) => low[a] <= high[b] && low[b] <= high[a]) &&
+    columns.some(({low, high}) => low[a] < high[a] || low[b] < high[b]);
 
 // Which points stand in the plot, which qualify, the frontier of each group in each chart, and who wins.
 export function derive(data, view) {
@@ -38,9 +40,10 @@ export function derive(data, view) {
     }
   }
   const frontierOf = (rows) => paretoFrontier(rows, x.values, y.values, view.x.better, view.y.better);
-  const uncertain = x.low !== x.values && y.low !== y.values;
+  const uncertain = x.low !== x.values || y.low !== y.values;
   const panels = facets.names.map((name, place) => panelOf(name, shown.filter((row) => state[row] && facets.of[row] === place)))
-                     .filter(({rows}) => rows.length || facets.names.length === 1);
+                     .filter(({rows}) => rows.length);
+  if (!panels.length) panels.push(panelOf('', []));  // an empty chart
   function panelOf(name, rows) {
     const own = groups.names.map(() => []);
     for (const row of rows)
@@ -48,7 +51,7 @@ export function derive(data, view) {
     const frontiers = own.map(frontierOf);
     if (uncertain) own.forEach((all, group) => {
       for (const row of all)
-        if (frontiers[group].some((best) => overlap(x, row, best) && overlap(y, row, best))) state[row] = kAlike;
+        if (frontiers[group].some((best) => alike([x, y], row, best))) state[row] = kAlike;
     });
     for (const row of frontiers.flat()) state[row] = kFrontier;
     return {name, rows, frontiers, best: frontierOf(frontiers.flat())};
@@ -111,7 +114,8 @@ function slicesOf(data, view, rows) {
 // Of one slice: under limits the best in y; without, the knee of the frontier of all groups. Against the best of
 // another group, read off its frontier at the limit, where there is one and it is of x, as its points may lie before it by
 // chance; without limits where x is equal; under others against the best that meets them. (`llmscape pareto` says the same in
-// its first lines.) `rival` is a row near the value that it was read off at; `values` are those of y.
+// its first lines.) `rival` is a row near the value that it was read off at; `values` are those of y. `alone`: nothing is on
+// the frontier but what equals it; `others`: there are groups that it could be held against.
 function findWinner(data, view, {x, y, limits, groups, members, drawn}, slice) {
   const inside = new Set(slice.rows);
   const kept = (lists) => lists.map((rows) => rows.filter((row) => inside.has(row)));
@@ -121,18 +125,23 @@ function findWinner(data, view, {x, y, limits, groups, members, drawn}, slice) {
   let row = bestRow(best, y.values, view.y.better);
   if (row === undefined) return null;
   if (limits.length === 0) row = knee(best, x.values, y.values, view.x.better, view.y.better) ?? row;
+  const alone = best.every((other) => x.values[other] === x.values[row] && y.values[other] === y.values[row]);
+  const others = limits.length > 0 ? Boolean(groups.title) : own.filter((rows) => rows.length).length > 1;
+  const winner = {name: slice.name, row, values: [at(y, row)], alone, others};
   const ofX = limits.length === 1 && limits[0].column.name === x.name && limits[0].below === (view.x.better === 'lower');
   if (limits.length > 0 && !ofX) {
-    const rival = bestRow(own.filter((_, group) => group !== groups.of[row]).flat(), y.values, view.y.better);
-    return {name: slice.name, row, rival, values: [at(y, row), rival === undefined ? undefined : at(y, rival)]};
+    const rivals = frontierOf(own.filter((_, group) => group !== groups.of[row]).flat());
+    const rival = bestRow(rivals, y.values, view.y.better);
+    return rival === undefined ? winner : {...winner, rival, values: [at(y, row), at(y, rival)]};
   }
   const bound = ofX ? limits[0].bound : x.values[row];
   const reached = kept(drawn).map((rows) => along(rows, frontierOf(rows), x, y, view, bound));
   const other = reached.map((_, group) => group)
                     .filter((group) => group !== groups.of[row] && reached[group])
                     .reduce((a, b) => a === undefined || better(reached[b], reached[a], view) ? b : a, undefined);
-  return other === undefined ? {name: slice.name, row, values: [at(y, row)]} :
-                               {name: slice.name, row, rival: reached[other].row, values: [at(y, row), reached[other]], bound};
+  if (other === undefined) return winner;
+  return {...winner, rival: reached[other].row, values: [at(y, row), reached[other]],
+          place: ofX ? exactText(bound, x.unit) : x.text(row)};
 }
 
 const at = ({values, low, high}, row) => ({value: values[row], low: low[row], high: high[row], row});
@@ -155,4 +164,4 @@ function along(rows, frontier, x, y, view, bound) {
 }
 
 export const limitText = ({column, bound, below}) =>
-    `${column.label} ${below ? '≤' : '≥'} ${roundText(bound, column.unit)}`;
+    `${column.label} ${below ? '≤' : '≥'} ${exactText(bound, column.unit)}`;

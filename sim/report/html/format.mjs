@@ -55,9 +55,25 @@ export function valueText(value, unit) {
   if (unit === 's') return duration(value);
   if (unit === 'share') return percent(value);
   const shown = unit === '' && Number.isInteger(value) ? grouped(value) : amount(value);
-  return unit === '' || unit.includes('/') ? shown : `${shown} ${unitText(unit)}`;  // of rates the name says it
+  return [shown, unitBehind(unit)].join(' ').trim();
 }
 
+// What stands behind a number: not what names say ("1/s", "tokens/J"); of "EUR/Mtoken" the name has the token.
+function unitBehind(unit) {
+  if (/^(1|tokens)\//.test(unit)) return '';
+  return unitText(unit.replace(/\/M?token$/, ''));
+}
+
+// With all digits and the unit: a limit as its reader set it ("1.234 s", "5 kW", "6 EUR").
+export function exactText(value, unit) {
+  const digits = (number) => String(Number(number.toPrecision(12)));
+  if (unit === 's') return value === 0 ? '0 s' : `${digits(value / timeUnit(value)[1])} ${timeUnit(value)[0]}`;
+  if (unit === 'share') return `${digits(100 * value)} %`;
+  const [size, prefix] = ['W', 'J', 'B'].includes(unit) && kThousands.find(([size]) => Math.abs(value) >= size) || [1, ''];
+  return [digits(value / size), prefix + unitBehind(unit)].join(' ').trim();
+}
+
+const kThousands = [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']];
 const unitText = (unit) => ({share: '%', mm2: 'mm²'})[unit] ?? unit;
 
 // The unit for the title of an axis; empty where the name of the column says it ("output tokens/s").
@@ -66,8 +82,9 @@ export function axisUnit({unit, label}) {
   return text.startsWith('1/') || (text.length > 2 && label.includes(text)) ? '' : text;
 }
 
-// "2.31×"; of nothing or zero there is no ratio.
+// "2.31×", "0×"; of what is nothing, or over zero, there is no ratio.
 export function ratioText(ratio) {
+  if (ratio === 0) return '0×';
   return Number.isFinite(ratio) && ratio > 0 ?
       `${ratio >= 99.95 ? grouped(Math.round(ratio)) : ratio.toPrecision(3)}×` :
       '–';
@@ -102,7 +119,7 @@ const dimensionOf = (unit) => kUnits.get(kColumnUnits[unit] ?? unit)?.[0];
 function parse(text) {
   const [, number, unit] = /^\s*([0-9.]+(?:[eE][+-]?\d+)?)\s*(.*?)\s*$/.exec(text) ?? [];
   const [dimension, size] = kUnits.get(unit) ?? [undefined, NaN];
-  return {value: Number(number) * size, dimension, bare: unit === ''};
+  return {value: Number(number) * size, number: Number(number), unit, dimension, bare: unit === ''};
 }
 
 // What a person types as a limit or in a filter: "200 ms", "1.5s", "0.2", "90 %", "40GB"; NaN where it is none.
@@ -110,8 +127,9 @@ export const parseValue = (text) => parse(text).value;
 
 // The same of what a column is compared with: NaN, too, in a unit that its values are not in. A bare number is in theirs.
 export function valueFor({unit, metric, texts}, text) {
-  const {value, dimension, bare} = parse(text);
+  const {value, number, unit: written, dimension, bare} = parse(text);
   if (bare) return value;
+  if (dimension === undefined && written && [unit, unitBehind(unit)].includes(written)) return number;  // "6 EUR"
   const own = metric ? [dimensionOf(unit)] : (texts ?? []).map((one) => parse(one).dimension);
   return own.includes(dimension) ? value : NaN;
 }
@@ -120,7 +138,7 @@ export function valueFor({unit, metric, texts}, text) {
 export function roundText(value, unit) {
   if (unit === 's') return value === 0 ? '0' : `${plain(value / timeUnit(value)[1])} ${timeUnit(value)[0]}`;
   if (unit === 'share') return `${plain(100 * value)} %`;
-  for (const [size, letter] of [[1e9, 'G'], [1e6, 'M'], [1e3, 'k']])
+  for (const [size, letter] of kThousands)
     if (Math.abs(value) >= size) return plain(value / size) + letter;
   return plain(value);
 }

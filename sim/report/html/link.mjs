@@ -4,6 +4,14 @@
 import {firstView, statisticsOf} from './view.mjs';
 
 const axisPart = ({name, better, log}) => `${name},${better},${log ? 'log' : 'linear'}`;
+// Several limits may be on one metric: from the second on their place among these is in the key.
+function limitKeys(limits) {
+  return limits.map(({key}, i) => {
+    const before = limits.slice(0, i).filter((other) => other.key === key).length;
+    return before ? `${key}.${before + 1}` : key;
+  });
+}
+
 const limitPart = ({statistic, bound}) => `${statistic ?? ''},${Number.isFinite(bound) ? bound : 'any'}`;
 
 function partsOfView(data, view) {
@@ -13,7 +21,7 @@ function partsOfView(data, view) {
     ['sort', view.sort.name ? `${view.sort.name},${view.sort.down ? 'down' : 'up'}` : ''],
     ['metrics', view.allMetrics ? 'all' : 'main'],
     ['pins', view.pins ? view.pins.map((row) => data.points[row]).join(',') : 'answer'],
-    ...view.limits.map((limit) => [`limit.${limit.key}`, limitPart(limit)])
+    ...limitKeys(view.limits).map((key, i) => [`limit.${key}`, limitPart(view.limits[i])])
   ];
   for (const [name, values] of view.hidden)
     for (const value of values) parts.push([`hide.${name}`, data.splits.get(name).texts[value]]);
@@ -45,13 +53,13 @@ function readPart(data, view, key, value) {
   else if (kind === 'sort') {
     if (data.columns.has(first)) view.sort = {name: first, down: rest[0] === 'down'};
   } else if (kind === 'pins') {
-    view.pins = value.split(',').map((point) => data.points.indexOf(Number(point))).filter((row) => row >= 0).slice(0, 2);
+    view.pins = value.split(',').filter(Boolean).map((point) => data.points.indexOf(Number(point))).filter((row) => row >= 0).slice(0, 2);
   } else if (kind === 'limit') {
-    const limit = view.limits.find((one) => one.key === name);
+    const limit = view.limits[limitKeys(view.limits).indexOf(name)];
     if (!limit) return;
-    if (limit.statistic && statisticsOf(data, name).includes(first)) limit.statistic = first;
-    const bound = rest[0] === 'any' ? NaN : Number(rest[0]);
-    limit.bound = bound > 0 ? bound : limit.below ? Infinity : -Infinity;
+    if (limit.statistic && statisticsOf(data, limit.key).includes(first)) limit.statistic = first;
+    const bound = rest[0] ? Number(rest[0]) : NaN;
+    limit.bound = Number.isFinite(bound) ? bound : limit.below ? Infinity : -Infinity;
   } else if (kind === 'hide') {
     const place = data.splits.get(name)?.texts.indexOf(value) ?? -1;
     if (place >= 0) view.hidden.set(name, (view.hidden.get(name) ?? new Set()).add(place));

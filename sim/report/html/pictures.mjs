@@ -2,7 +2,7 @@
 // What the runs of the pinned points looked like: over time, as distributions, and what time and joules went to.
 import {stackedBars} from './bars.mjs';
 import {html} from './dom.mjs';
-import {amount, duration, percent, valueText} from './format.mjs';
+import {amount, duration, exactText, percent} from './format.mjs';
 import {shareBelow} from './frontier.mjs';
 import {lineChart} from './lines.mjs';
 import {kTags, provenanceOf} from './notes.mjs';
@@ -71,7 +71,7 @@ function latencyCharts(runs, data, derived) {
         if (!lines.length) return null;
         const limits = derived.limits.filter((limit) => limit.key === key);
         const within = limits.map(
-            ({bound}) => `within ${valueText(bound, 's')}: ` +
+            ({bound}) => `within ${exactText(bound, 's')}: ` +
                 lines.map(({letter, x}) => `${letter} ${percent(shareBelow(levels, x, bound))}`).join(', '));
         return lineChart({
           title,
@@ -79,7 +79,7 @@ function latencyCharts(runs, data, derived) {
           lines,
           x: {unit: 's', log: true},
           y: {unit: 'share', low: 0, high: 1},
-          marks: limits.map(({bound}) => ({at: bound, text: `limit ${valueText(bound, 's')}`}))
+          marks: limits.map(({bound}) => ({at: bound, text: `limit ${exactText(bound, 's')}`}))
         });
       })
       .filter(Boolean);

@@ -5,7 +5,7 @@
 export const tenth = (value) => Math.round(value * 10) / 10;
 
 export function makeScale(low, high, from, to, log) {
-  const forward = log ? Math.log10 : (value) => value;
+  const forward = log ? (value) => Math.log10(Math.max(0, value)) : (value) => value;  // 0 and less: beyond the low end
   const back = log ? (value) => 10 ** value : (value) => value;
   const [a, b] = padded(forward(low), forward(high), log);
   const scale = (value) => from + (forward(value) - a) / (b - a) * (to - from);

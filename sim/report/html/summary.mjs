@@ -2,7 +2,7 @@
 // The answer first: who wins under these limits, how many points say anything, and what is on the frontier.
 import {assumedShare, limitText} from './derive.mjs';
 import {html} from './dom.mjs';
-import {grouped, percent, ratioText, roundText, valueText} from './format.mjs';
+import {grouped, percent, ratioText, valueText} from './format.mjs';
 
 export const kVerdicts = {
   valid: 'the run says something about the steady state',
@@ -28,19 +28,38 @@ export function drawSummary(root, app) {
   const {data, derived} = app;
   root.replaceChildren(
       ...data.count > 1 ? [...headline(app), ...settings(data, derived)] : [html('p', {class: 'lead'}, ...single(data))],
-      html('p', {class: 'verdicts'}, ...chips(data)), ...data.count > 1 ? mixture(derived) : []);
+      html('p', {class: 'verdicts'}, ...chips(data, derived)), ...data.count > 1 ? [...mixture(data, derived), ...leftOut(app)] : []);
   if (data.count > 1) root.append(html('p', {class: 'more'}, ...frontierSentence(data, derived)));
 }
 
 // What the plot mixes that the sentences do not compare.
-function mixture({mixed}) {
+function mixture(data, {mixed}) {
   if (!mixed.length) return [];
   const few = (values) => values.slice(0, 4).join(', ') + (values.length > 4 ? ` and ${values.length - 4} more` : '');
   const axes = mixed.map(({label, values}) => `${label} (${few(values)})`).join(', ');
-  const one = mixed.map(({label, values}) => `${label} == ${/^[0-9]/.test(values[0]) ? values[0] : `"${values[0]}"`}`);
   return [html(
       'p', {class: 'note notice'}, `The plot and its frontiers mix what is not compared: ${axes}. One of each: `,
-      html('code', {}, `llmscape report --where '${one.join(' and ')}'`), '.')];
+      html('code', {}, `llmscape report --where '${whereText(data, mixed)}'`), '.')];
+}
+
+// The first of each as a condition that a shell hands on.
+export function whereText(data, mixed) {
+  const condition = ({label, values: [first]}) => {
+    const axis = data.axes.find((one) => one.label === label);  // joules and money have names
+    const written = axis ? (axis.conditions ?? axis.texts)[axis.texts.indexOf(first)] : `"${first}"`;
+    return `${label} == ${written}`;
+  };
+  return mixed.map(condition).join(' and ').replaceAll("'", "'\\''");
+}
+
+// What was asked for and is not seen: points that failed, objectives beyond the two of the plot.
+function leftOut({data, view}) {
+  const others = (data.left_out ?? []).filter(({name}) => data.columns.has(name) && ![view.x.name, view.y.name].includes(name))
+                     .map(({name, better}) => `${data.columns.get(name).label} (${better} is better)`);
+  return [
+    data.failed && html('p', {class: 'note'}, data.failed),
+    others.length && html('p', {class: 'note'}, `Asked for, and on no axis: ${others.join(', ')}. Chart or Axes show it.`)
+  ].filter(Boolean);
 }
 
 const kMostSentences = 8;
@@ -64,29 +83,38 @@ function headline({data, view, derived}) {
   return lines;
 }
 
-function sentence(data, view, derived, {name, row, rival, values: [own, other], bound}, slo) {
+function sentence(data, view, derived, winner, slo) {
+  const {name, row, rival, values: [own, other], place, alone, others} = winner;
   const {limits, x, y} = derived, figure = (text) => html('strong', {class: 'figure'}, text);
+  const detail = (text) => html('span', {class: 'detail'}, text);
+  const inAll = rival === undefined && !limits.length && alone;
   const lead = [
     name && `${name}: `, nameOf(data, derived, row),
-    ...limits.length ? [' meets ', slo] : [` reaches ${x.label} `, figure(x.text(row))]
+    ...limits.length ? [' meets ', slo] :
+        inAll        ? [' is the best in all objectives: '] :
+                       [` reaches ${x.label} `, figure(x.text(row))]
   ];
   const assumed = [row, rival].map((one) => one === undefined ? 0 : assumedShare(data, view, one));
-  if (rival === undefined)
+  if (rival === undefined) {
+    if (inAll) lead.push(`${x.label} `, figure(x.text(row)));
     lead.push(
-        ` with ${y.label} `, figure(y.text(row)),
-        assumed[0] && html('span', {class: 'detail'}, ` (${percent(assumed[0])} of its joules are assumed)`));
-  else {
-    const overlap = own.low <= other.high && other.low <= own.high, text = ({value}) => valueText(value, y.unit);
+        ` with ${y.label} `, figure(y.text(row)), assumed[0] && detail(` (${percent(assumed[0])} of its joules are assumed)`),
+        inAll ? '' : others ? '; no other group does' : limits.length ? ', the best of those compared' : '');
+  } else {
+    const overlap = (own.low < own.high || other.low < other.high) && own.low <= other.high && other.low <= own.high;
+    const text = ({value, row: at}) => valueText(value, y.unitAt(at));
     const guessed = assumedText(...assumed.map(percent));
     const end = other.last ? `: its last point is at ${x.text(other.row)}` : '';
-    const where = bound === undefined ? '' : `, read off its frontier at ${x.label} ${roundText(bound, x.unit)}${end}`;
+    const where = place === undefined ? '' : `, read off its frontier at ${x.label} ${place}${end}`;
     // Nearer the bound the other may do better still.
     const how = other.last ? `with at ${view.y.better === 'higher' ? 'most' : 'least'}` : 'at';
-    lead.push(
-        ` ${how} `, figure(ratioText(own.value / other.value)), ` the ${y.label} of `, nameOf(data, derived, rival),
-        html(
-            'span', {class: 'detail'},
-            ` (${text(own)} instead of ${text(other)}${where}${guessed}${overlap ? ', but their intervals overlap' : ''})`));
+    const unsure = overlap ? ', but their intervals overlap' : '';
+    if (other.value === 0)
+      lead.push(` with ${y.label} `, figure(text(own)), ` instead of ${text(other)} of `, nameOf(data, derived, rival),
+                detail(`${where}${guessed}${unsure}`));
+    else
+      lead.push(` ${how} `, figure(ratioText(own.value / other.value)), ` the ${y.label} of `, nameOf(data, derived, rival),
+                detail(` (${text(own)} instead of ${text(other)}${where}${guessed}${unsure})`));
   }
   return html('p', {class: `lead ${derived.winners.length > 2 ? 'several' : ''}`}, ...lead.filter(Boolean), '.');
 }
@@ -116,16 +144,26 @@ function single(data) {
   return [html('b', {}, text), ': ', html('strong', {class: 'figure'}, data.verdicts[0]), '.'];
 }
 
-const chips = (data) =>
-    Object.entries(kVerdicts)
-        .map(([verdict, text]) => [verdict, text, data.verdicts.filter((one) => one === verdict).length])
-        .filter(([, , count]) => count > 0)
-        .map(([verdict, text,
-               count]) => html('span', {class: `chip ${verdict}`, title: text}, `${grouped(count)} ${verdict}`));
+const chips = (data, derived) => chipTexts(data, derived).map(
+    ([verdict, text]) => html('span', {class: `chip ${verdict}`, title: kVerdicts[verdict]}, text));
+
+// [["valid", "5 of 8 valid"], ...]: of those that filters leave, and of all where these differ.
+export function chipTexts(data, {shown}) {
+  const counted = (rows) => {
+    const counts = {};
+    for (const row of rows) counts[data.verdicts[row]] = (counts[data.verdicts[row]] ?? 0) + 1;
+    return counts;
+  };
+  const left = counted(shown), all = shown.length < data.count ? counted(data.rows) : left;
+  return Object.keys(kVerdicts).map((verdict) => [verdict, left[verdict] ?? 0, all[verdict] ?? 0])
+      .filter(([, , all]) => all > 0)
+      .map(([verdict, left, all]) =>
+               [verdict, `${left < all ? `${grouped(left)} of ` : ''}${grouped(all)} ${verdict}${left < all ? ' shown' : ''}`]);
+}
 
 // How many are compared, and why the others that qualify are not: they have no value on an axis, as `pareto` says too.
-export function countedText(data, {qualifying, members, x, y, limits}) {
-  const valid = data.valid.filter(Boolean).length, placed = members.flat().length;
+export function countedText(data, {shown, qualifying, members, x, y, limits}) {
+  const valid = shown.filter((row) => data.valid[row]).length, placed = members.flat().length;
   const counted = limits.length ? qualifying.length : placed;
   const does = limits.length ? `meet${counted === 1 ? 's' : ''} the limits` : `${counted === 1 ? 'is' : 'are'} compared`;
   const lacks = (column, rows) => rows.filter((row) => !Number.isFinite(column.values[row]));
@@ -134,7 +172,8 @@ export function countedText(data, {qualifying, members, x, y, limits}) {
   const others = [[y, withoutY.length], [x, withoutX.length]].map(([{label}, count]) => count && `${grouped(count)} without ${label}`);
   others.push(unplaced && `${grouped(unplaced)} that a logarithmic axis has no place for`);
   const left = others.filter(Boolean);
-  return `${many(counted, 'configuration')} of ${grouped(valid)} valid ${does}` +
+  const filtered = shown.length < data.count ? ' shown' : '';
+  return `${many(counted, 'configuration')} of ${grouped(valid)} valid${filtered} ${does}` +
       (left.length ? `; left out: ${left.join(', ')}. ` : '. ');
 }
 

@@ -67,6 +67,10 @@ TEST_CASE("text is quoted, or bare where it is compared") {
   CHECK(computed("device == h100-sxm") == Value(true));
   CHECK(computed("device != l4") == Value(true));
   CHECK(computed("l4 == device") == Value(false));
+  CHECK(computed("'it''s' == \"it's\"") == Value(true));  // a quote within stands twice
+  CHECK(computed(R"("say ""a""" == 'say "a"')") == Value(true));
+  CHECK(computed("'' == \"\"") == Value(true));
+  CHECK(mistake_in("device == 'it''").find("has no end") != std::string::npos);
 }
 
 TEST_CASE("what has no value is no truth, unless the other side decides") {

@@ -2,6 +2,7 @@
 #include "sim/report/compare.hpp"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <sstream>
 
@@ -10,8 +11,8 @@
 namespace llmscape::report {
 namespace {
 
-// The last word of a metric's row: who is better.
-std::string better(const std::string& first, const std::string& second, const std::string& metric) {
+// A metric's row.
+std::string row_of(const std::string& first, const std::string& second, const std::string& metric) {
   const llmscape::test::Scratch scratch;
   Diagnostics diagnostics;
   const auto file = [&](const char* name, const std::string& rest) {
@@ -23,9 +24,15 @@ std::string better(const std::string& first, const std::string& second, const st
   for (std::string line; std::getline(lines, line);)
     if (line.starts_with(metric + ' ')) {
       line.resize(line.find_last_not_of(' ') + 1);
-      return line.substr(line.rfind(' ') + 1);
+      return line;
     }
   return "no row";
+}
+
+// Its last word: who is better.
+std::string better(const std::string& first, const std::string& second, const std::string& metric) {
+  const std::string line = row_of(first, second, metric);
+  return line.substr(line.rfind(' ') + 1);
 }
 
 std::string carbon(const std::string& window, const std::string& grams) {
@@ -48,6 +55,41 @@ TEST_CASE("what differs by rounding is the same, a deviation measured by its mea
   CHECK(better(tpot("0.02", "0"), tpot("0.0200001", "0"), "tpot_s.mean") == "A");
   CHECK(better(tpot("0.02", "3e-18"), tpot("0.02", "7e-18"), "tpot_s.std") == "same");  // up to 1e-9 of 0.02
   CHECK(better(tpot("0.02", "1e-6"), tpot("0.02", "2e-6"), "tpot_s.std") == "A");
+}
+
+TEST_CASE("counters grow with a run: none is better where windows and requests differ") {
+  const auto run = [](const char* window, const char* requests, const char* preemptions) {
+    return fmt::format(R"("window_s": {}, "requests": {{"injected": {}}}, "kv": {{"preemptions": {}}})", window,
+                       requests, preemptions);
+  };
+  CHECK(better(run("10", "100", "2"), run("20", "200", "4"), "preemptions") == "2.000x");  // as many a second
+  CHECK(better(run("10", "100", "2"), run("10", "100", "4"), "preemptions") == "A");
+  CHECK(better(run("10", "100", "2"), run("12", "100", "4"), "preemptions") == "A");  // the same work, slower
+  CHECK(better(run("10", "100", "2"), run("10", "120", "4"), "preemptions") == "A");  // as long
+}
+
+TEST_CASE("joules and money that are unlike have no better side") {
+  const auto energy = [](const char* boundary, const char* joules) {
+    return fmt::format(R"("window_s": 10, "energy": {{"boundary": "{}", "joules_per_request": {}, "mean_w": 700}})",
+                       boundary, joules);
+  };
+  CHECK(better(energy("board", "5"), energy("board", "6"), "joules_per_request") == "A");
+  CHECK(better(energy("chip", "5"), energy("board", "6"), "joules_per_request") == "1.200x");
+  const auto cost = [](const char* currency, const char* amount) {
+    return fmt::format(R"("window_s": 10, "cost": {{"currency": "{}", "capital": {}}})", currency, amount);
+  };
+  CHECK(better(cost("EUR", "5"), cost("EUR", "6"), "capital") == "A");
+  CHECK(better(cost("EUR", "5"), cost("JPY", "6"), "capital") == "1.200x");
+}
+
+TEST_CASE("numbers have units, amounts the currency of their side") {
+  const std::string power = R"("window_s": 10, "energy": {"boundary": "board", "mean_w": 700})";
+  CHECK(row_of(power, power, "mean_w").find("700 W  ") != std::string::npos);
+  const std::string eur = R"("window_s": 10, "cost": {"currency": "EUR", "capital": 30000})";
+  const std::string jpy = R"("window_s": 10, "cost": {"currency": "JPY", "capital": 60000})";
+  const std::string row = row_of(eur, jpy, "capital");
+  CHECK(row.find("30,000 EUR") != std::string::npos);
+  CHECK(row.find("60,000 JPY") != std::string::npos);
 }
 
 }  // namespace llmscape::report

@@ -55,6 +55,15 @@ TEST_CASE("calls that were not answered are told before any time") {
         "Of 1,000 calls, 290 dropped, 10 failed: all times are those of calls that were answered.");
 }
 
+TEST_CASE("the phases of a request are told in words") {
+  // 0.5 of the 1.0 s to the first token.
+  Json run = run_json();
+  auto& requests = run["breakdown"]["requests"];
+  requests["queued_s"] = 0.2;
+  requests["moving_s"] = 0.5;
+  CHECK(has(report::explain(run).answer.front(), "50.0 % KV entries on their way"));
+}
+
 TEST_CASE("the answer comes first: what the first token waits for, and why") {
   const auto explanation = report::explain(run_json());
   REQUIRE(explanation.answer.size() == 5);

@@ -62,6 +62,7 @@ TEST_CASE("a good run is told in fourteen lines of at most 100 columns") {
   CHECK(
       text.starts_with("llama-3.1-8b on 4 x h100-sxm: valid; 13,653 of 13,653 requests completed, 3501 s simulated\n"));
   CHECK(holds(text, "\n  TTFT        45.2 ms    40.0 ms    90.0 ms     189 ms\n"));
+  CHECK(holds(text, "1,347 W (peak 1,900 W)"));
   CHECK(holds(text, "memory 50.0 %, compute 25.0 %, static 23.8 %"));
   CHECK(holds(text, "gemm 76.0 %, decode attention 14.7 %, elementwise 7.9 % of step time; batch 18.7"));
   CHECK(holds(text, "fitted 92.0 %, datasheet 5.0 %, assumed 3.0 %"));

@@ -26,6 +26,22 @@ TEST_CASE("amounts have three digits, or all those before the point in groups") 
   CHECK(percent(0.978) == "97.8 %");
 }
 
+TEST_CASE("numbers have their units but where names say them, and ratios no exponent") {
+  CHECK(with_unit(665, "W") == "665 W");
+  CHECK(with_unit(2.5, "EUR/Mtoken") == "2.50 EUR");
+  CHECK(with_unit(2.5, "EUR or JPY/Mtoken") == "2.50 EUR or JPY");
+  CHECK(with_unit(8.57, "J/token") == "8.57 J");
+  CHECK(with_unit(8, "/s") == "8.00 /s");
+  CHECK(with_unit(4.6, "tokens/J") == "4.60");
+  CHECK(with_unit(12, "1/s") == "12.0");
+  CHECK(with_unit(0.2, "s") == "200 ms");
+  CHECK(with_unit(0.5, "share") == "50.0 %");
+  CHECK(with_unit(12, "") == "12.0");
+  CHECK(ratio_text(2.5) == "2.5x");
+  CHECK(ratio_text(9982.6) == "9,983x");
+  CHECK(ratio_text(0) == "0x");
+}
+
 TEST_CASE("text breaks at spaces and hangs below its own start") {
   CHECK(wrapped("one two three", 7) == "one two\nthree");
   CHECK(wrapped("one two three", 7, 2) == "one two\n  three");
