@@ -55,7 +55,11 @@ install(FILES ${PROJECT_BINARY_DIR}/llmscape-config.cmake ${PROJECT_BINARY_DIR}/
 set(LLMSCAPE_PYTHON_FOLDER lib/python3/dist-packages CACHE STRING "Folder of the Python package, below the prefix")
 install(DIRECTORY python/llmscape DESTINATION ${LLMSCAPE_PYTHON_FOLDER} FILES_MATCHING PATTERN "*.py" PATTERN py.typed
   PATTERN __pycache__ EXCLUDE)
-install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Pages link to examples beside them.
+file(RELATIVE_PATH examples ${CMAKE_INSTALL_FULL_DOCDIR} ${CMAKE_INSTALL_FULL_DATADIR}/llmscape/examples)
+install(CODE "file(CREATE_LINK ${examples} \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/examples\" SYMBOLIC)")
 
 # Without dpkg-shlibdeps (of dpkg-dev) CPack makes a package that depends on nothing, and says so in a log that nobody reads.
 find_program(LLMSCAPE_SHLIBDEPS dpkg-shlibdeps)

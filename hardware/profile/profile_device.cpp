@@ -27,8 +27,8 @@ class ProfileStepModel final : public StepModel {
     std::vector<std::string> all;
     if (outside_ > 0)
       all.push_back(
-          fmt::format("prompts of {} left its profile, which goes from {:g} to {:g} tokens: a prompt of {} was "
-                      "extrapolated as the nearest piece goes on",
+          fmt::format("prompts of {} left its profile, which goes from {:g} to {:g} tokens: a chunk that ends at {} "
+                      "tokens was extrapolated as the nearest piece goes on",
                       name_, seconds_.shortest(), seconds_.longest(), outside_));
     if (crowd_ > 0)
       all.push_back(
@@ -43,7 +43,9 @@ class ProfileStepModel final : public StepModel {
     const std::int64_t length = chunk.cached + chunk.tokens;
     const double before = chunk.cached > 0 ? seconds_.at(static_cast<double>(chunk.cached)) : 0;
     const Seconds time(seconds_.at(static_cast<double>(length)) - before);
-    if (seconds_.covers(static_cast<double>(length))) return time;
+    // The beginning of a prompt that goes on into the profile is a part of a time that was measured.
+    const bool inside = seconds_.covers(static_cast<double>(length));
+    if (inside || (!chunk.ends_prompt && static_cast<double>(length) < seconds_.shortest())) return time;
     extrapolated += time;
     if (outside_ == 0) outside_ = length;
     return time;

@@ -95,10 +95,15 @@ Table study_entries(Diagnostics& diagnostics) {
 Table model_entries(Diagnostics& diagnostics) {
   Table table({"model", "parameters", "weights", "longest context", "source"});
   const std::filesystem::path folder = catalogs().models;
-  for (const std::string& name : models::model_names(folder))
-    if (const auto model = models::load_model(folder, name, {}, diagnostics))
+  for (const std::string& name : models::model_names(folder)) {
+    // What is not modelled of one is said where it is used and by 'show'.
+    Diagnostics own;
+    const auto model = models::load_model(folder, name, {}, own);
+    if (!model) models::load_model(folder, name, {}, diagnostics);
+    else
       table.row({name, fmt::format("{:.3g} billion", static_cast<double>(models::parameters(*model)) / 1e9),
                  model->precision.weights.name, std::to_string(model->max_position), model->source});
+  }
   return table;
 }
 

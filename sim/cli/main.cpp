@@ -5,13 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/diagnostics.hpp"
 #include "base/heap.hpp"
 #include "base/standard_streams.hpp"
+#include "sim/cli/data_folder.hpp"
 #include "sim/cli/guard.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/version.hpp"
@@ -77,18 +81,32 @@ bool refuse_unknown_verb(const CLI::App& app, const std::vector<std::string>& ar
   return true;
 }
 
+// The commands of README and docs name examples as the source tree has them: where the working folder has none, those
+// that came with the program are meant.
+std::vector<std::string> with_examples(std::vector<std::string> arguments) {
+  namespace fs = std::filesystem;
+  for (std::string& argument : arguments) {
+    std::error_code none;
+    if (!argument.starts_with("examples/") || fs::exists(argument, none)) continue;
+    const fs::path own = data_folder() / argument;
+    if (fs::is_regular_file(own, none)) argument = own.string();
+  }
+  return arguments;
+}
+
 int answer(int argc, char** argv) {
   CLI::App app("Predicts how a language model is served on hardware that may not exist yet.", "llmscape");
   app.formatter(std::make_shared<HelpFormatter>());
   app.require_subcommand(1);
   app.footer(kFooter);
   app.set_version_flag("--version", version_text, "Print version, revision, compiler, build type and SimGrid version");
-  Session session{{argv, argv + argc}};
+  Session session{with_examples({argv, argv + argc})};
   for (const auto& add : kVerbs) add(app, session);
   check_whole_numbers(app);
   if (refuse_unknown_verb(app, session.arguments, 1)) return kUsage;
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> last_first(session.arguments.rbegin(), std::prev(session.arguments.rend()));
+    app.parse(std::move(last_first));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // help or version were asked for
     write_to_stderr(fmt::format("llmscape: {}\nRun with --help for more information.\n", error.what()));

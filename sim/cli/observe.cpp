@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "base/table.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/messages.hpp"
+#include "sim/cli/observed_folder.hpp"
 #include "sim/cli/observed_scenario.hpp"
 #include "sim/cli/own_files.hpp"
 #include "sim/cli/verbs.hpp"
@@ -23,6 +23,7 @@
 #include "sim/observe/pace.hpp"
 #include "sim/observe/predicted.hpp"
 #include "sim/observe/readers.hpp"
+#include "sim/scenario/scenario_paths.hpp"
 
 namespace llmscape::cli::observe_verb {
 namespace {
@@ -43,10 +44,6 @@ Examples:
   llmscape observe bench.json gpus.csv --scenario mine.yaml --max-error tpot.mean=10%
   llmscape observe rows:requests.csv --columns theirs.yaml --where "qps == 0.5" --scenario mine.yaml)";
 
-// A folder that has the first one is of 'observe'; the others look like what users write.
-constexpr std::array<OwnFile, 4> kFiles = {
-    {{"observed.json", R"("schema": "observed/1")"}, {"scenario.yaml", ""}, {"trace.jsonl", ""}, {"host.yaml", ""}}};
-
 struct Arguments {
   std::vector<std::string> files, set, limits;
   ObservedBase base;
@@ -57,27 +54,6 @@ struct Arguments {
 };
 
 SourceRange typed(const std::string& option) { return {std::make_shared<const SourceText>(SourceText{option, ""})}; }
-
-// A folder for the scenario and its trace: the user's, or one that is gone at the end.
-class Workplace {
- public:
-  explicit Workplace(const std::string& folder) : keep_(!folder.empty()) {
-    if (keep_) path_ = folder;
-    else path_ = fs::temp_directory_path() / fmt::format("llmscape-observe-{}", getpid());
-  }
-  ~Workplace() {
-    std::error_code gone;
-    if (!keep_) fs::remove_all(path_, gone);
-  }
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }
-  [[nodiscard]] bool keep() const { return keep_; }
-
- private:
-  fs::path path_;
-  bool keep_;
-};
 
 // Reports a file that is named twice, by whatever path: its requests and its watts would count twice.
 void report_twice(const std::vector<std::string>& paths, Diagnostics& diagnostics) {
@@ -147,8 +123,17 @@ std::string observed_text(const observe::Observed& observed) {
   std::string text;
   for (const auto& [name, value] : observed.settings) text += fmt::format("{}: {}\n", name, value);
   if (!observed.requests.empty()) text += fmt::format("requests: {}\n", observed.requests.size());
-  Table table({"observed", "value"});
-  for (const auto& [name, value] : observe::figures(observed)) table.row({name, fmt::format("{:.4g}", value)});
+  const auto within = observe::ends_of_figures(observed);
+  Table table(within.empty() ? std::vector<std::string>{"observed", "value"}
+                             : std::vector<std::string>{"observed", "value", "within"});
+  for (const auto& [name, value] : observe::figures(observed)) {
+    std::vector<std::string> cells = {name, fmt::format("{:.4g}", value)};
+    const auto ends = within.find(name);
+    if (ends != within.end())
+      cells.push_back(fmt::format("{:.4g} - {:.4g}: one bucket", ends->second.least, ends->second.most));
+    else if (!within.empty()) cells.emplace_back();
+    table.row(std::move(cells));
+  }
   if (!table.empty()) text += '\n' + table.text();
   Table courses({"over time", "samples", "mean", "most"});
   for (const auto& [quantity, summary] : observe::over_time(observed))
@@ -218,6 +203,21 @@ std::string host_file(const validation::HostConstants& constants) {
   return text;
 }
 
+void keep(ObservedFolder& folder, const Arguments& arguments, const observe::Observed& observed,
+          std::optional<YamlNode>& tree, const std::vector<std::string>& overrides,
+          const std::optional<validation::HostConstants>& constants, Diagnostics& diagnostics) {
+  std::optional<std::string> scenario, host;
+  std::vector<fs::path> reads = {arguments.host};
+  if (tree) {
+    for (const std::string& each : overrides) apply_override(*tree, each, diagnostics);
+    scenario::visit_paths(*tree, folder.path(),
+                          [&reads](const YamlNode& path, const fs::path& from) { reads.push_back(from / path.text); });
+    scenario = write_yaml(*tree);
+  }
+  if (constants) host = host_file(*constants);
+  folder.keep(observe::to_json(observed), scenario, host, reads);
+}
+
 int observe_verb(const Arguments& arguments) {
   Diagnostics diagnostics;
   const observe::Observed observed = read_all(arguments, diagnostics);
@@ -228,9 +228,8 @@ int observe_verb(const Arguments& arguments) {
     if (auto limit = validation::parse_limit(text, problem)) limits.push_back(std::move(*limit));
     else diagnostics.error(typed("--max-error"), problem);
   }
-  if (!arguments.folder.empty() && !is_own(arguments.folder, kFiles.front()))
-    report_foreign(arguments.folder, kFiles, arguments.overwrite, diagnostics);
-  const Workplace work(arguments.folder);
+  ObservedFolder work(arguments.folder);
+  work.report_foreign(arguments.overwrite, diagnostics);
   std::vector<std::string> notes = observed.notes;
   std::optional<YamlNode> tree;
   if (!diagnostics.has_errors()) tree = observed_scenario(observed, arguments.base, work.path(), notes, diagnostics);
@@ -246,8 +245,8 @@ int observe_verb(const Arguments& arguments) {
     arguments.messages.show(diagnostics);
     return kUsage;
   }
-  const fs::path trace = work.path() / "trace.jsonl";
-  if (!observed.requests.empty() && tree) write_file_atomically(trace, observe::trace_text(observed));
+  if (tree) work.make();
+  if (!observed.requests.empty() && tree) work.write_trace(observe::trace_text(observed));
 
   validation::Report report;
   report.predicted = "prediction";
@@ -264,26 +263,13 @@ int observe_verb(const Arguments& arguments) {
     }
   }
   arguments.messages.show(diagnostics);
-  if (diagnostics.has_errors()) {
-    fs::remove(trace);  // nothing is left half done
-    return kUsage;
-  }
+  if (diagnostics.has_errors()) return kUsage;
   bool met = true;
   for (const validation::Limit& limit : limits) {
     report.verdicts.push_back(validation::judge(limit, report.comparisons, report.courses));
     met = met && report.verdicts.back().met();
   }
-  if (work.keep()) {
-    // What stands there of other measurements would be taken for theirs.
-    for (const OwnFile& file : kFiles)
-      if (file.name != trace.filename() || observed.requests.empty() || !tree) fs::remove(work.path() / file.name);
-    write_file_atomically(work.path() / "observed.json", observe::to_json(observed));
-    if (tree) {
-      for (const std::string& each : overrides) apply_override(*tree, each, diagnostics);
-      write_file_atomically(work.path() / "scenario.yaml", write_yaml(*tree));
-    }
-    if (constants) write_file_atomically(work.path() / "host.yaml", host_file(*constants));
-  }
+  if (work.is_users()) keep(work, arguments, observed, tree, overrides, constants, diagnostics);
   if (!arguments.json.empty()) write_file_atomically(arguments.json, validation::to_json(report));
   if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, validation::to_markdown(report));
   if (is_stdout(arguments.json) || is_stdout(arguments.markdown)) return met ? kDone : kFailed;

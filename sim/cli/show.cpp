@@ -25,10 +25,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFooter =
-    R"(WHAT is an entry of a catalogue (h100-sxm, or hardware/h100-sxm, model/llama-3.1-8b,
-workload/chat-1k, nodes/dgx-h100, links/5g, tiers/nvme, hosts/xeon-8480-2s, dram/lpddr5), a file, or
-'fields NAME': what can be written there ('fields' alone lists the names). Behind each value stands
-where it comes from.
+    R"(WHAT is an entry of a catalogue (h100-sxm, or hardware/h100-sxm, models/llama-3.1-8b,
+workloads/chat-1k, nodes/dgx-h100, links/5g, tiers/nvme, hosts/xeon-8480-2s, dram/lpddr5), a file,
+or 'fields NAME': what can be written there ('fields' alone lists the names). Behind each value
+stands where it comes from.
 
 Examples:
   llmscape show hardware/h100-sxm
@@ -46,14 +46,18 @@ SourceRange typed(const std::string& text) { return {std::make_shared<const Sour
 
 // The catalogues by the name that may stand before that of an entry: `nodes/dgx-h100`.
 struct NamedCatalog {
-  const char* name;
+  std::string_view name;
   FileKind kind;
+  std::string_view folder = name;  // where its entries stand, which may be written as well
 };
-constexpr std::array kNamedCatalogs = {
-    NamedCatalog{"hardware", FileKind::device},   NamedCatalog{"model", FileKind::model},
-    NamedCatalog{"workload", FileKind::workload}, NamedCatalog{"nodes", FileKind::node},
-    NamedCatalog{"links", FileKind::link},        NamedCatalog{"tiers", FileKind::tier},
-    NamedCatalog{"hosts", FileKind::host},        NamedCatalog{"dram", FileKind::dram}};
+constexpr std::array kNamedCatalogs = {NamedCatalog{"hardware", FileKind::device},
+                                       NamedCatalog{"model", FileKind::model, "models"},
+                                       NamedCatalog{"workload", FileKind::workload, "workloads"},
+                                       NamedCatalog{"nodes", FileKind::node},
+                                       NamedCatalog{"links", FileKind::link},
+                                       NamedCatalog{"tiers", FileKind::tier},
+                                       NamedCatalog{"hosts", FileKind::host},
+                                       NamedCatalog{"dram", FileKind::dram}};
 
 fs::path folder_of_catalog(const NamedCatalog& catalog, const scenario::Catalogs& all) {
   switch (catalog.kind) {
@@ -122,7 +126,7 @@ Text show(const std::string& what, Diagnostics& diagnostics) {
   const std::size_t slash = what.find('/');
   const std::string before = what.substr(0, slash);
   for (const NamedCatalog& catalog : kNamedCatalogs)
-    if (slash != std::string::npos && before == catalog.name)
+    if (slash != std::string::npos && (before == catalog.name || before == catalog.folder))
       return show_entry(catalog, what.substr(slash + 1), typed(what), diagnostics);
   return show_name(what, diagnostics);
 }
@@ -146,7 +150,7 @@ void add(CLI::App& app, Session& session) {
       app.add_subcommand("show", "Show an entry of a catalogue or a scenario with the origin of each value");
   verb->footer(kFooter);
   CLI::Option* option = verb->add_option("what", *what, "What to show")->type_name("WHAT")->required()->expected(1, 2);
-  suggest(*option, {"fields", "hardware/", "model/", "workload/", "nodes/", "links/", "tiers/", "hosts/", "dram/"},
+  suggest(*option, {"fields", "hardware/", "models/", "workloads/", "nodes/", "links/", "tiers/", "hosts/", "dram/"},
           true);
   messages->add_options(*verb);
   verb->callback([what, messages, &session] {

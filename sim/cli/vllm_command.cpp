@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstring>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -107,11 +108,12 @@ class Reader {
     if (!word.text.starts_with('-')) return set_model(word);
     std::string name = word.text.substr(0, word.text.find('='));
     std::replace(name.begin() + 1, name.end(), '_', '-');
-    constexpr std::string_view kSpeculative = "--speculative-config.";
-    if (name.starts_with(kSpeculative)) {
-      if (const auto value = value_of(word)) add_speculative(word.text.substr(kSpeculative.size()), *value);
-      return;
-    }
+    for (const auto& [section, json] : {std::pair("--speculative-config.", &said_.speculation),
+                                        std::pair("--compilation-config.", &said_.compilation)})
+      if (name.starts_with(section)) {
+        if (const auto value = value_of(word)) add_member(word.text.substr(std::strlen(section)), *value, *json);
+        return;
+      }
     const VllmFlag* flag = vllm_flag(name);
     const bool turned = !flag && name.starts_with("--no-");  // every switch has its opposite
     if (turned) flag = vllm_flag("--" + name.substr(5));
@@ -183,6 +185,7 @@ class Reader {
         return tokens ? put(flag.key, *tokens) : refuse("a number of tokens such as 8192, 32k or 32K");
       }
       case Meaning::speculation: said_.speculation = VllmText{value.text, value.where}; return;
+      case Meaning::compilation: said_.compilation = VllmText{value.text, value.where}; return;
       case Meaning::kv_transfer: said_.kv_transfer = VllmText{value.text, value.where}; return;
       case Meaning::kv_offloading: said_.kv_offloading = VllmText{value.text, value.where}; return;
       case Meaning::max_loras:
@@ -220,12 +223,12 @@ class Reader {
   }
 
   // --speculative-config.num_speculative_tokens 3: a member of its JSON.
-  void add_speculative(std::string key, const Word& value) {
+  static void add_member(std::string key, const Word& value, std::optional<VllmText>& section) {
     key = key.substr(0, key.find('='));
     std::ranges::replace(key, '-', '_');
     const std::string text = is_number(value.text) ? value.text : '"' + value.text + '"';
-    if (!said_.speculation) said_.speculation = VllmText{"{}", value.where};
-    std::string& json = said_.speculation->text;
+    if (!section) section = VllmText{"{}", value.where};
+    std::string& json = section->text;
     json.pop_back();
     json += fmt::format("{}\"{}\": {}}}", json == "{" ? "" : ", ", key, text);
   }

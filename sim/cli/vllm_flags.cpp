@@ -42,6 +42,8 @@ constexpr std::array kFlags = {
     VllmFlag{"--async-scheduling", "batcher.async_scheduling", Meaning::yes},
     VllmFlag{"--no-async-scheduling", "batcher.async_scheduling", Meaning::no},
     VllmFlag{"--speculative-config", "", Meaning::speculation},
+    VllmFlag{"--compilation-config", "", Meaning::compilation},
+    VllmFlag{"-cc", "", Meaning::compilation},
     VllmFlag{"--kv-transfer-config", "", Meaning::kv_transfer},
     VllmFlag{"--kv-offloading-size", "", Meaning::kv_offloading},
     VllmFlag{"--kv-offloading-backend", "", Meaning::value_without_effect},

@@ -21,6 +21,7 @@ struct VllmFlag {
     model,
     expert_parallel,
     speculation,  // the section of that name, in JSON
+    compilation,
     kv_transfer,
     kv_offloading,  // of VllmSections
     lora,

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys and methods are those of vLLM 0.6 to 0.24: vllm/config/speculative.py, lora.py and kv_transfer.py.
+// Keys and methods are those of vLLM 0.6 to 0.24: vllm/config/speculative.py, compilation.py, lora.py and
+// kv_transfer.py.
 #include "sim/cli/vllm_sections.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <utility>
@@ -33,6 +36,7 @@ class SectionReader {
   VllmSectionsRead read(const VllmSections& said, std::int64_t tensor_parallel) {
     pipeline();
     if (said.speculation) speculation(*said.speculation);
+    if (said.compilation) compilation(*said.compilation);
     if (said.lora) lora(said);
     if (said.kv_transfer) kv_transfer(*said.kv_transfer, tensor_parallel);
     if (said.kv_offloading) offload(said.kv_offloading->text, kGibibyte, said.kv_offloading->where, tensor_parallel);
@@ -93,6 +97,55 @@ class SectionReader {
     if (heads) read_.draft_layers = drafts;
     if (method == "draft_model") read_.draft_model = VllmText{model, value.where};
     serving_.set("speculation", scenario::speculation_fields().write(section));
+  }
+
+  // Of vLLM's compilation only which graphs it captures is modelled. --enforce-eager leaves none.
+  void compilation(const VllmText& value) {
+    const auto left_out = [&](const std::string& what, std::string hint) {
+      diagnostics_.warning(value.where, what, std::move(hint));
+    };
+    const Json json = Json::parse(value.text, nullptr, false);
+    if (!json.is_object())
+      return left_out("only the JSON of '--compilation-config' is read: it was left out",
+                      R"(write it as '{"cudagraph_mode": "FULL_AND_PIECEWISE"}')");
+    const YamlNode* eager = serving_.find("cuda_graphs");
+    const bool graphs = !eager || eager->text != "false";
+    std::vector<std::string> others;
+    for (const auto& [key, said] : json.items()) {
+      if (said.is_null()) continue;
+      if (key == "cudagraph_mode") {
+        const std::string mode = graph_mode(said);
+        if (mode.empty())
+          left_out(fmt::format("there is no cudagraph_mode {}: it was left out", in_quotes(said.dump())),
+                   "known: NONE, PIECEWISE, FULL, FULL_DECODE_ONLY, FULL_AND_PIECEWISE");
+        else if (graphs) serving_.set("cuda_graphs", written(mode));
+      } else if (key == "max_cudagraph_capture_size" && said.is_number_integer() && said > 0) {
+        serving_.set(key, written(said.dump()));
+      } else {
+        others.push_back(key);
+      }
+    }
+    if (!others.empty())
+      read_.assumed.push_back(
+          fmt::format("of --compilation-config its graphs alone are read, not {}", fmt::join(others, ", ")));
+  }
+
+  // Our name for CompilationConfig.cudagraph_mode, by its name or as the enumeration is logged. Graphs of whole steps
+  // are captured of decodes alone here, as FULL_DECODE_ONLY has them.
+  static std::string graph_mode(const Json& said) {
+    struct Mode {
+      std::string_view theirs, logged, ours;
+    };
+    constexpr std::array<Mode, 5> kModes = {{{"NONE", "0", "none"},
+                                             {"PIECEWISE", "1", "piecewise"},
+                                             {"FULL", "2", "full"},
+                                             {"FULL_DECODE_ONLY", "[2,0]", "full"},
+                                             {"FULL_AND_PIECEWISE", "[2,1]", "full_and_piecewise"}}};
+    std::string name = said.is_string() ? said.get<std::string>() : said.dump();
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
+    for (const Mode& mode : kModes)
+      if (name == mode.theirs || name == mode.logged) return std::string(mode.ours);
+    return "";
   }
 
   void lora(const VllmSections& said) {

@@ -19,6 +19,7 @@ struct VllmText {
 // The options of vLLM that say a whole section of `serving`, in JSON or by several flags.
 struct VllmSections {
   std::optional<VllmText> speculation;                             // --speculative-config
+  std::optional<VllmText> compilation;                             // --compilation-config
   std::optional<VllmText> kv_transfer;                             // --kv-transfer-config
   std::optional<VllmText> kv_offloading;                           // --kv-offloading-size: GiB of all ranks together
   bool lora = false;                                               // --enable-lora
@@ -35,8 +36,8 @@ struct VllmSectionsRead {
   std::optional<VllmText> draft_model;
 };
 
-// Writes `speculation`, `lora` and `kv_tiers` into `serving`. What changes what a command means and is not modelled is
-// an error, what changes a figure only a warning.
+// Writes `speculation`, `cuda_graphs`, `lora` and `kv_tiers` into `serving`. What changes what a command means and is
+// not modelled is an error, what changes a figure only a warning.
 VllmSectionsRead read_vllm_sections(const VllmSections& said, std::int64_t tensor_parallel, YamlNode& serving,
                                     Diagnostics& diagnostics);
 

@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/statistics.hpp"
 #include "sim/observe/json_file.hpp"
 
 namespace llmscape::observe {
@@ -51,6 +50,25 @@ void put_distribution(std::map<std::string, double>& to, const std::string& metr
   to[metric + ".mean"] = d.mean();
   for (const auto& [name, q] : {std::pair(".p50", 0.5), std::pair(".p90", 0.9), std::pair(".p99", 0.99)})
     to[metric + name] = d.quantile(q);
+}
+
+std::map<std::string, double> figures_of_requests(const Observed& observed) {
+  std::map<std::string, double> all;
+  Distribution ttft, tpot, e2e;
+  double last = 0, tokens = 0;
+  for (const Request& r : observed.requests) {
+    if (r.ttft) ttft.add(*r.ttft);
+    if (r.tpot()) tpot.add(*r.tpot());
+    if (r.e2e) e2e.add(*r.e2e);
+    last = std::max(last, r.arrival + r.e2e.value_or(0));
+    tokens += static_cast<double>(r.output_tokens);
+  }
+  put_distribution(all, "ttft_s", ttft);
+  put_distribution(all, "tpot_s", tpot);
+  put_distribution(all, "itl_s", observed.gaps);
+  put_distribution(all, "e2e_s", e2e);
+  if (last > 0) all["output_tokens_per_s"] = tokens / last;
+  return all;
 }
 
 }  // namespace
@@ -121,13 +139,15 @@ void Observed::note_unanswered(std::size_t unanswered, std::size_t sent) {
 }
 
 // All figures of a metric are of one file: the mean of one and the median of another are of no run.
-void Observed::add_numbers(const std::map<std::string, double>& more, const std::string& file) {
+void Observed::add_numbers(const Observed& more, const std::string& file) {
   const auto metric_of = [](const std::string& name) { return name.substr(0, name.find('.')); };
   std::set<std::string> known, left_out;
   for (const auto& [name, value] : numbers) known.insert(metric_of(name));
-  for (const auto& [name, value] : more)
+  for (const auto& [name, value] : more.numbers)
     if (known.contains(metric_of(name))) left_out.insert(metric_of(name));
     else numbers.emplace(name, value);
+  for (const auto& [name, ends] : more.within)
+    if (!known.contains(metric_of(name))) within.emplace(name, ends);
   if (!left_out.empty())
     notes.push_back(fmt::format("{} as {} tells them are left out: a file before it tells them too",
                                 fmt::join(left_out, ", "), file));
@@ -165,7 +185,8 @@ void Observed::add(Observed more, const std::string& format) {
       courses[quantity][name].append(course);
     }
   requests.insert(requests.end(), more.requests.begin(), more.requests.end());
-  add_numbers(more.numbers, file);
+  gaps.merge(more.gaps);
+  add_numbers(more, file);
   sources.insert(sources.end(), more.sources.begin(), more.sources.end());
   notes.insert(notes.end(), more.notes.begin(), more.notes.end());
 }
@@ -183,20 +204,9 @@ std::vector<Course::Sample> Observed::total(const std::string& quantity) const {
 }
 
 std::map<std::string, double> figures(const Observed& observed) {
-  std::map<std::string, double> all;
-  Distribution ttft, tpot, e2e;
-  double last = 0, tokens = 0;
-  for (const Request& r : observed.requests) {
-    if (r.ttft) ttft.add(*r.ttft);
-    if (r.tpot()) tpot.add(*r.tpot());
-    if (r.e2e) e2e.add(*r.e2e);
-    last = std::max(last, r.arrival + r.e2e.value_or(0));
-    tokens += static_cast<double>(r.output_tokens);
-  }
-  put_distribution(all, "ttft_s", ttft);
-  put_distribution(all, "tpot_s", tpot);
-  put_distribution(all, "e2e_s", e2e);
-  if (last > 0) all["output_tokens_per_s"] = tokens / last;
+  std::map<std::string, double> all = figures_of_requests(observed);
+  double last = 0;
+  for (const Request& r : observed.requests) last = std::max(last, r.arrival + r.e2e.value_or(0));
   // No devices draw no watts that anybody measured.
   if (const auto power = observed.courses.find(quantity::kPower);
       power != observed.courses.end() && !power->second.empty()) {
@@ -209,6 +219,12 @@ std::map<std::string, double> figures(const Observed& observed) {
   }
   // What is told beside the requests may be of one file of several.
   for (const auto& [name, value] : observed.numbers) all.emplace(name, value);
+  return all;
+}
+
+std::map<std::string, validation::Ends> ends_of_figures(const Observed& observed) {
+  std::map<std::string, validation::Ends> all = observed.within;
+  for (const auto& [name, value] : figures_of_requests(observed)) all.erase(name);
   return all;
 }
 
@@ -243,6 +259,7 @@ std::string to_json(const Observed& observed) {
   for (const auto& [name, value] : observed.arguments) json["arguments"][name] = value;
   json["metrics"] = Json::object();
   for (const auto& [name, value] : figures(observed)) json["metrics"][name] = value;
+  for (const auto& [name, ends] : ends_of_figures(observed)) json["within"][name] = {ends.least, ends.most};
   json["courses"] = Json::object();
   for (const auto& [quantity, by_engine] : observed.courses) {
     Json& course = json["courses"][quantity] = Json::array();
@@ -251,18 +268,24 @@ std::string to_json(const Observed& observed) {
   return json.dump(1) + '\n';
 }
 
-std::optional<std::map<std::string, double>> read_figures(const std::string& path, Diagnostics& diagnostics) {
+std::optional<Figures> read_figures(const std::string& path, Diagnostics& diagnostics) {
   const auto file = JsonFile::read(path, diagnostics);
   if (!file) return std::nullopt;
   const int errors = diagnostics.errors();
   if (file->text(file->root(), "schema") != "observed/1")
     file->error("schema", "this is no observed/1 file of 'llmscape observe -o'");
-  std::map<std::string, double> all;
+  Figures all;
   const auto metrics = file->root().find("metrics");
   if (metrics == file->root().end() || !metrics->is_object()) file->error("metrics", "'metrics' must be an object");
   else
     for (const auto& [name, value] : metrics->items())
-      if (const auto number = file->number(*metrics, name)) all[name] = *number;
+      if (const auto number = file->number(*metrics, name)) all.values[name] = *number;
+  if (const auto within = file->root().find("within"); within != file->root().end() && within->is_object())
+    for (const auto& [name, ends] : within->items()) {
+      const bool two = ends.is_array() && ends.size() == 2 && ends[0].is_number() && ends[1].is_number();
+      if (two && ends[0] <= ends[1]) all.within[name] = {ends[0].get<double>(), ends[1].get<double>()};
+      else file->error("within", fmt::format("{} must have two ends, the lower one first", in_quotes(name)));
+    }
   if (diagnostics.errors() > errors) return std::nullopt;
   return all;
 }

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/diagnostics.hpp"
+#include "base/statistics.hpp"
+#include "sim/validation/comparison.hpp"
 
 // What a server, its client and its devices left behind, whatever wrote it down (docs/observe.md).
 namespace llmscape::observe {
@@ -71,7 +73,9 @@ struct Observed {
   std::vector<Request> requests;               // by arrival
   // What was only told as a figure: columns of 'llmscape list metrics' ("ttft_s.p50").
   std::map<std::string, double> numbers;
-  std::vector<std::string> sources;  // files, in their order
+  std::map<std::string, validation::Ends> within;  // of those that were made of buckets of a histogram
+  Distribution gaps;                               // between tokens of the requests, where the file tells each
+  std::vector<std::string> sources;                // files, in their order
   // The engine's log has a line of each period (usual_spacing, else this many seconds), but none while it is idle: what
   // a line tells as a mean is of one period, however long ago the line before is.
   std::optional<double> log_period;
@@ -85,7 +89,7 @@ struct Observed {
   // tells of the same ones: that is left out, with a note.
   void add(Observed more, const std::string& format);
   // Figures that a file tells, of metrics that no file before it told; a note names the others.
-  void add_numbers(const std::map<std::string, double>& more, const std::string& file);
+  void add_numbers(const Observed& more, const std::string& file);
   // The sum over engines or devices, at the samples of the first of them; shares are their mean.
   [[nodiscard]] std::vector<Course::Sample> total(const std::string& quantity) const;
 };
@@ -96,6 +100,8 @@ bool is_of_devices(const std::string& quantity);
 // Figures of the requests, and the means of the courses while requests were served, and those that were told of what
 // these do not say: "ttft_s.mean", "tpot_s.p99", "mean_w".
 std::map<std::string, double> figures(const Observed& observed);
+// Those of them that are known to lie between two ends only.
+std::map<std::string, validation::Ends> ends_of_figures(const Observed& observed);
 
 // What a quantity was over time, all engines or devices together (Observed::total).
 struct CourseSummary {
@@ -106,8 +112,12 @@ std::map<std::string, CourseSummary> over_time(const Observed& observed);
 
 // Schema observed/1: settings, arguments, numbers and courses; requests are written as a trace beside it.
 std::string to_json(const Observed& observed);
-// The metrics of such a file; nothing after reporting.
-std::optional<std::map<std::string, double>> read_figures(const std::string& path, Diagnostics& diagnostics);
+// The metrics of such a file, and the ends of those that have them; nothing after reporting.
+struct Figures {
+  std::map<std::string, double> values;
+  std::map<std::string, validation::Ends> within;
+};
+std::optional<Figures> read_figures(const std::string& path, Diagnostics& diagnostics);
 // The trace (trace/1) of the requests.
 std::string trace_text(const Observed& observed);
 

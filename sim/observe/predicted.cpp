@@ -154,6 +154,12 @@ validation::Course compare_course(const std::string& quantity, const std::vector
   return course;
 }
 
+std::optional<validation::Ends> ends_in(const std::map<std::string, validation::Ends>& within,
+                                        const std::string& name) {
+  const auto found = within.find(name);
+  return found == within.end() ? std::nullopt : std::optional(found->second);
+}
+
 }  // namespace
 
 std::optional<Prediction> predict(const scenario::Scenario& scenario, Diagnostics& diagnostics,
@@ -202,16 +208,16 @@ std::vector<Comparison> compare_requests(const Observed& observed, const Predict
   return all;
 }
 
-std::vector<Comparison> compare_figures(const std::map<std::string, double>& observed,
-                                        const std::map<std::string, double>& predicted) {
+std::vector<Comparison> compare_figures(const Figures& observed, const std::map<std::string, double>& predicted) {
   std::vector<Comparison> all;
-  for (const auto& [name, measured] : observed) {
+  for (const auto& [name, measured] : observed.values) {
     const metrics::Column* column = metrics::find_column(name);
     const auto found = predicted.find(name);
     if (!column || found == predicted.end()) continue;
     std::string metric = metrics::short_name(*column);
     if (metric.ends_with(".mean")) metric.resize(metric.size() - 5);
-    all.push_back(validation::compare_figure(metric, std::string(column->metric->unit), found->second, measured));
+    all.push_back(validation::compare_figure(metric, std::string(column->metric->unit), found->second, measured,
+                                             ends_in(observed.within, name)));
   }
   return all;
 }
@@ -226,6 +232,7 @@ void compare(const Observed& observed, const Prediction& prediction, bool replay
   const result::RunResult whole = result::of_whole_run(prediction.result);  // benchmarks know no window
   double end = 0;
   for (const PredictedRequest& r : prediction.requests) end = std::max(end, r.last_token);
+  const auto within = ends_of_figures(observed);
   for (const auto& [name, measured] : figures(observed)) {
     const metrics::Column* column = metrics::find_column(name);
     if (!column) continue;
@@ -236,8 +243,8 @@ void compare(const Observed& observed, const Prediction& prediction, bool replay
     // Of the time in which requests were served, as it was measured.
     if (name == "mean_w" && end > 0) predicted = joules_between(prediction, 0, end) / end;
     if (predicted)
-      report.comparisons.push_back(
-          validation::compare_figure(metric, std::string(column->metric->unit), *predicted, measured));
+      report.comparisons.push_back(validation::compare_figure(metric, std::string(column->metric->unit), *predicted,
+                                                              measured, ends_in(within, name)));
   }
   for (const auto& [quantity, by_engine] : observed.courses) {
     if (quantity == quantity::kClock) continue;  // no device is modelled to change its clock by itself

@@ -57,7 +57,7 @@ std::vector<validation::Comparison> compare_requests(const Observed& observed, c
                                                      std::size_t from, std::size_t to);
 
 // Each metric that both have, by the names of columns ("ttft_s.p50"), under its short one.
-std::vector<validation::Comparison> compare_figures(const std::map<std::string, double>& observed,
+std::vector<validation::Comparison> compare_figures(const Figures& observed,
                                                     const std::map<std::string, double>& predicted);
 
 }  // namespace llmscape::observe

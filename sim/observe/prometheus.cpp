@@ -4,6 +4,7 @@
 // gauges are courses where samples have timestamps, or such lines stand before them. Names: vllm/v1/metrics/loggers.py
 // (PrometheusStatLogger), sglang/srt/metrics/collector.py, dcgm-exporter's default counters.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -35,17 +36,26 @@ constexpr std::array kHistograms = {
     Name{"vllm:e2e_request_latency_seconds", "e2e_s"},   Name{"sglang:time_to_first_token_seconds", "ttft_s"},
     Name{"sglang:inter_token_latency_seconds", "itl_s"}, Name{"sglang:e2e_request_latency_seconds", "e2e_s"}};
 
+// By the rates that they make.
+constexpr const char *kOutputTokens = "output_tokens_per_s", *kPromptTokens = "prompt_tokens_per_s",
+                     *kAllTokens = "total_tokens_per_s";
+constexpr std::array kCounters = {
+    Name{"vllm:generation_tokens_total", kOutputTokens},  Name{"vllm:prompt_tokens_total", kPromptTokens},
+    Name{"vllm:request_success_total", "requests_per_s"}, Name{"sglang:generation_tokens_total", kOutputTokens},
+    Name{"sglang:prompt_tokens_total", kPromptTokens},    Name{"sglang:num_requests_total", "requests_per_s"}};
+
 const Name* find(auto& names, std::string_view name) {
   for (const Name& each : names)
     if (each.theirs == name) return &each;
   return nullptr;
 }
 
-// A series of a histogram, from scrape to scrape.
+// A counter, or a series of a histogram, from scrape to scrape.
 struct Counter {
-  double first = 0, latest = 0;  // a series that the first scrape lacks counts from 0
-  std::optional<double> stamp;   // of the latest sample, where it has one of its own
-  int scrape = -1;               // of the latest sample
+  double first = 0, latest = 0;        // a series that the first scrape lacks counts from 0
+  std::optional<double> first_at, at;  // times of these samples, as far as they are told
+  std::optional<double> stamp;         // of the latest sample, where it has one of its own
+  int scrape = -1;                     // of the latest sample
   [[nodiscard]] double growth(bool from_start) const { return from_start ? latest : latest - first; }
 };
 
@@ -69,13 +79,19 @@ class Scrapes {
     while (const auto row = file_.next(diagnostics_)) line(*row);
     for (auto& [metric, engines] : histograms_)
       if (whole(metric, engines)) put(metric, engines);
+    put_rates();
   }
 
  private:
   using Engines = std::map<std::string, Histogram>;  // by their labels
+  using Series = std::map<std::string, Counter>;     // of one rate, by names and labels
 
   void line(const traces::Row& row) {
     const std::string_view text = row.text();
+    read_line(row, text);
+    if (!opened_) opened_ = at_;
+  }
+  void read_line(const traces::Row& row, std::string_view text) {
     if (text.starts_with('#')) {
       const auto at = find_number(text, "# time ");
       if (!at || !moments_.follows(row, {}, *at)) return;
@@ -89,7 +105,7 @@ class Scrapes {
     if (!value && sample->number != "NaN" && sample->number != "+Inf")
       return row.error(sample->values, fmt::format("a sample of {} must have a number", in_quotes(sample->name)));
     if (!value || !std::isfinite(*value)) return;
-    if (*value < 0 && (find(kGauges, sample->name) || part_of(sample->name)))
+    if (*value < 0 && (find(kGauges, sample->name) || counts(sample->name)))
       return row.error(sample->values, fmt::format("a sample of {} is below 0", in_quotes(sample->name)));
     stamp_.reset();
     if (!sample->stamp.empty()) {
@@ -114,16 +130,21 @@ class Scrapes {
     if (!stamp_ || stamp_ == began_) return;
     began_ = stamp_;
     for (auto& [metric, engines] : histograms_)
-      for (auto& [labels, histogram] : engines)
-        histogram.each([&](Counter& counter) {
-          if (counter.stamp != stamp_) return;
-          counter.scrape = scrape_;
-          if (scrape_ == 1) counter.first = 0;
-        });
+      for (auto& [labels, histogram] : engines) histogram.each([this](Counter& counter) { move_on(counter); });
+    for (auto& [rate, series] : counters_)
+      for (auto& [labels, counter] : series) move_on(counter);
+  }
+  void move_on(Counter& counter) const {
+    if (counter.stamp != stamp_) return;
+    counter.scrape = scrape_;
+    if (scrape_ != 1) return;
+    counter.first = 0;
+    counter.first_at.reset();
   }
 
-  // A sample of a histogram that is known.
-  static bool part_of(std::string_view name) {
+  // A sample of a counter or a histogram that is known.
+  static bool counts(std::string_view name) {
+    if (find(kCounters, name)) return true;
     for (const std::string_view part : {"_bucket", "_sum", "_count"})
       if (name.ends_with(part) && find(kHistograms, name.substr(0, name.size() - part.size()))) return true;
     return false;
@@ -144,6 +165,11 @@ class Scrapes {
     if (const Name* gauge = find(kGauges, name)) {
       if (at_) observed_.courses[std::string(gauge->ours)][teller(sample)].add(*at_, value * gauge->scale);
       return;
+    }
+    if (const Name* counter = find(kCounters, name)) {
+      if (sample.label("finished_reason") == "abort") return;  // a call that its client gave up
+      Series& series = counters_[std::string(counter->ours)];
+      return count(row, counter->theirs, series[std::string(name) + '\n' + sample.labels_without("")], value);
     }
     for (const std::string_view part : {"_bucket", "_sum", "_count"}) {
       if (!name.ends_with(part)) continue;
@@ -172,8 +198,12 @@ class Scrapes {
                   "scrapes of one run of the server, in their order");
       return;
     }
-    if (counter.scrape < 0 && scrape_ == 0) counter.first = value;
+    if (counter.scrape < 0 && scrape_ == 0) {
+      counter.first = value;
+      counter.first_at = at_;
+    }
     counter.latest = value;
+    counter.at = at_;
     counter.stamp = stamp_;
     counter.scrape = scrape_;
   }
@@ -214,7 +244,7 @@ class Scrapes {
       for (const auto& [end, now] : buckets) {
         if (now >= share * count) {
           if (std::isfinite(end) && now > below)
-            observed_.numbers[metric + name] = from + (end - from) * (share * count - below) / (now - below);
+            put_quantile(metric + name, {from, end}, (share * count - below) / (now - below));
           break;
         }
         below = now;
@@ -223,13 +253,46 @@ class Scrapes {
     }
   }
 
+  // That lies in a bucket, so far on from its lower end as PromQL takes it.
+  void put_quantile(const std::string& name, validation::Ends bucket, double on) {
+    observed_.numbers[name] = bucket.least + (bucket.most - bucket.least) * on;
+    observed_.within[name] = bucket;
+  }
+
+  // What counters say: rates between the first scrape and the last.
+  void put_rates() {
+    if (counters_.empty()) return;
+    if (scrape_ == 0 || !opened_ || *at_ <= *opened_) {
+      std::vector<std::string> rates;
+      for (const auto& [rate, series] : counters_) rates.push_back(rate == kPromptTokens ? kAllTokens : rate);
+      observed_.notes.push_back(fmt::format("counters tell no {}: {}", fmt::join(rates, ", "),
+                                            scrape_ == 0 ? "they need two scrapes, and there is one"
+                                                         : "they need the times of two scrapes ('# time SECONDS' "
+                                                           "before each)"));
+      return;
+    }
+    std::map<std::string, double> sums;
+    for (const auto& [rate, series] : counters_)
+      for (const auto& [labels, counter] : series) {
+        const double time = counter.at.value_or(*at_) - counter.first_at.value_or(*opened_);
+        if (time > 0) sums[rate] += counter.growth(false) / time;
+      }
+    if (sums.contains(kPromptTokens) && sums.contains(kOutputTokens))
+      sums[kAllTokens] = sums[kPromptTokens] + sums[kOutputTokens];
+    sums.erase(kPromptTokens);
+    for (const auto& [rate, sum] : sums)
+      if (sum > 0) observed_.numbers[rate] = sum;
+  }
+
   traces::RowFile file_;
   Observed& observed_;
   Diagnostics& diagnostics_;
   std::set<std::string> seen_;    // series of this scrape
   std::set<std::string> fallen_;  // metrics
   std::map<std::string, Engines> histograms_;
+  std::map<std::string, Series> counters_;
   std::optional<double> at_, stamp_, began_;  // the time; of this sample; of the first sample of this scrape
+  std::optional<double> opened_;              // the first time of the file
   Moments moments_;
   int scrape_ = 0;
 };

@@ -65,7 +65,7 @@ bool says_nothing(const Observed& observed) {
   const bool engine_alone =
       observed.settings.empty() || (observed.settings.size() == 1 && observed.settings.contains("engine"));
   return engine_alone && observed.arguments.empty() && observed.courses.empty() && observed.requests.empty() &&
-         observed.numbers.empty();
+         observed.numbers.empty() && observed.notes.empty();
 }
 
 }  // namespace

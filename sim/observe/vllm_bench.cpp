@@ -93,8 +93,10 @@ void read_requests(const JsonFile& file, Observed& observed) {
           name, fmt::format("'{}' has {} entries where 'input_lens' has {}", name, list->size(), inputs->size()));
   const double duration = file.number(root, "duration").value_or(0);
   std::optional<Sending> sending;
-  if (!starts) sending.emplace(file, inputs->size(), duration, observed.notes);
+  if (!starts && !inputs->empty()) sending.emplace(file, inputs->size(), duration, observed.notes);
   std::size_t answered = 0;
+  Distribution between;
+  double later_tokens = 0;
   for (std::size_t i = 0; i < inputs->size(); ++i) {
     const bool failed =
         errors && i < errors->size() && (*errors)[i].is_string() && !(*errors)[i].get<std::string>().empty();
@@ -130,7 +132,16 @@ void read_requests(const JsonFile& file, Observed& observed) {
     if (failed || r.prompt_tokens == 0 || r.output_tokens == 0) continue;
     observed.requests.push_back(r);
     ++answered;
+    for (const Json& gap : own) between.add(gap.get<double>());
+    later_tokens += static_cast<double>(r.output_tokens - 1);
   }
+  // A chunk may hold two tokens where characters end between them; of drafts it holds several.
+  constexpr double kNearlyEach = 0.9;
+  if (static_cast<double>(between.count()) >= kNearlyEach * later_tokens) observed.gaps = between;
+  else
+    observed.notes.push_back(
+        fmt::format("'itls' has {} gaps between {:.0f} tokens: several came at a time, and it tells no ITL",
+                    between.count(), later_tokens + static_cast<double>(answered)));
   observed.note_unanswered(inputs->size() - answered, inputs->size());
 }
 

@@ -43,7 +43,12 @@ std::vector<std::pair<std::string, Joules>> assumed_joules(const Parts& parts, c
       for (const Joules component : portion.replicas[r].energy) work += component;
     if (tags.idle == Tag::assumed) idle += standing_power(parts, r) * portion.devices_on(parts, gateway, r);
   }
-  if (const auto& hosts = parts.retrieval) retrieval = retrieval_joules(*hosts, portion.searching, portion.length());
+  if (const auto& hosts = parts.retrieval) {
+    const bool idle_is = hosts->host.idle.tag == Tag::assumed, peak_is = hosts->host.tdp.tag == Tag::assumed;
+    if (idle_is) retrieval += idle_power(*hosts) * portion.length();
+    // What a core draws beyond its share of the idle host follows from both.
+    if (idle_is || peak_is) retrieval += joules_of_searching(*hosts, portion.searching);
+  }
   return {{"work", work}, {"idle", idle}, {"retrieval", retrieval}};
 }
 

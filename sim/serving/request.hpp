@@ -49,6 +49,7 @@ struct Request {
   int slo_class = 0;
   int model = 0;             // index into the scenario's models
   int replica = -1;          // where it is
+  int prompt_pool = -1;      // of the replica that it was sent to for its prompt, the last time; -1: it never was
   std::int32_t attempt = 0;  // how often its replica was lost and it was tried again
   std::int32_t asked = 0;    // how often a replica was asked to keep a slot and blocks for it
   std::int32_t preemptions = 0;

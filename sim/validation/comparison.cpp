@@ -52,10 +52,16 @@ std::optional<double> relative_error(double predicted, double measured) {
   return predicted / measured - 1;
 }
 
+std::optional<double> Statistic::error() const {
+  if (!within) return relative_error(predicted, measured);
+  const double nearest = std::clamp(predicted, within->least, within->most);
+  return predicted == nearest ? std::optional(0.0) : relative_error(predicted, nearest);
+}
+
 std::optional<double> Comparison::error(std::string_view figure) const {
   for (const Statistic& statistic : statistics) {
     if (statistic.name != figure) continue;
-    const auto error = relative_error(statistic.predicted, statistic.measured);
+    const auto error = statistic.error();
     return error ? std::optional(std::abs(*error)) : std::nullopt;
   }
   if (figure == "error_mean") return error_mean;
@@ -94,9 +100,15 @@ Comparison compare(std::string metric, std::string unit, const std::vector<Pair>
   return c;
 }
 
-Comparison compare_figure(std::string metric, std::string unit, double predicted, double measured) {
+Comparison compare_figure(std::string metric, std::string unit, double predicted, double measured,
+                          std::optional<Ends> within) {
   Comparison c = compare(std::move(metric), std::move(unit), {{"all", predicted, measured}});
   c.statistics.resize(1);
+  Statistic& figure = c.statistics.front();
+  figure.within = within;
+  if (!within) return c;
+  c.bias = figure.error();
+  c.error_mean = c.error_median = c.error_p90 = c.error_p95 = c.error("mean");
   return c;
 }
 

@@ -18,10 +18,18 @@ struct Pair {
 // predicted / measured - 1; nothing where nothing was measured (0).
 std::optional<double> relative_error(double predicted, double measured);
 
+// What is known of a figure that was not measured itself: a quantile of a histogram lies within one bucket.
+struct Ends {
+  double least = 0, most = 0;
+};
+
 // One statistic of all predicted values beside that of all measured ones.
 struct Statistic {
   std::string_view name;  // mean, p50, p90, p99
   double predicted = 0, measured = 0;
+  std::optional<Ends> within{};  // where `measured` lies, as far as that is known; absent: it was measured
+  // The relative error. Where only ends are known: to the nearest of them, none within.
+  [[nodiscard]] std::optional<double> error() const;
 };
 
 // How well one metric was predicted.
@@ -48,6 +56,7 @@ struct Comparison {
 // Quantiles are of the nearest rank, as everywhere. Keeps the `worst` largest errors.
 Comparison compare(std::string metric, std::string unit, const std::vector<Pair>& pairs, std::size_t worst = 5);
 // Of a figure that both sides tell of all ("ttft.p99"): one value, which has a mean and no quantiles.
-Comparison compare_figure(std::string metric, std::string unit, double predicted, double measured);
+Comparison compare_figure(std::string metric, std::string unit, double predicted, double measured,
+                          std::optional<Ends> within = {});
 
 }  // namespace llmscape::validation

@@ -20,6 +20,18 @@ std::string value_text(double value, const std::string& unit) {
   return value >= 1e-3 ? fmt::format("{:.2f} ms", value * 1e3) : fmt::format("{:.1f} us", value * 1e6);
 }
 
+// "10 - 25 ms: one bucket"
+std::string measured_text(const Statistic& figure, const std::string& unit) {
+  if (!figure.within) return value_text(figure.measured, unit);
+  const auto [least, most] = *figure.within;
+  const bool small = unit == "s" && most < 1;
+  const double scale = small ? 1e3 : 1;
+  return fmt::format("{:.4g} - {:.4g}{}: one bucket", least * scale, most * scale,
+                     small         ? " ms"
+                     : unit == "s" ? " s"
+                                   : "");
+}
+
 std::string share_text(std::optional<double> share) { return share ? fmt::format("{:.1f} %", *share * 100) : "-"; }
 std::string signed_text(std::optional<double> share) { return share ? fmt::format("{:+.1f} %", *share * 100) : "-"; }
 
@@ -29,8 +41,8 @@ Table sets_table(const Report& report) {
   for (const Comparison& c : report.comparisons) {
     if (c.statistics.empty()) continue;
     std::vector<std::string> cells = {c.metric, value_text(c.statistics[0].predicted, c.unit),
-                                      value_text(c.statistics[0].measured, c.unit)};
-    for (const Statistic& s : c.statistics) cells.push_back(signed_text(relative_error(s.predicted, s.measured)));
+                                      measured_text(c.statistics[0], c.unit)};
+    for (const Statistic& s : c.statistics) cells.push_back(signed_text(s.error()));
     cells.resize(header.size());  // a single figure has no quantiles
     table.row(std::move(cells));
   }
@@ -125,7 +137,8 @@ Json json_of(const Comparison& c) {
   for (const Statistic& s : c.statistics) {
     Json& entry = json["statistics"][std::string(s.name)];
     entry = {{"predicted", s.predicted}, {"measured", s.measured}};
-    put(entry, "error", relative_error(s.predicted, s.measured));
+    if (s.within) entry["within"] = {s.within->least, s.within->most};
+    put(entry, "error", s.error());
   }
   put(json, "error_mean", c.error_mean);
   put(json, "error_median", c.error_median);

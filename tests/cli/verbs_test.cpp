@@ -142,9 +142,10 @@ TEST_CASE("show prints values with their origin") {
   CHECK(holds(device.out, "# default"));
   CHECK(run_program({"show", "h100-sxm"}).out == device.out);
   const Ran model = run_program({"show", "model/llama-3.1-8b"});
+  CHECK(run_program({"show", "models/llama-3.1-8b"}).out == model.out);  // by its folder too
   CHECK(holds(model.out, "32 heads of 128, 8 with keys and values"));
   CHECK(holds(model.out, "131,072 B"));  // 2 x 32 layers x 8 heads x 128 x 2 bytes
-  CHECK(holds(run_program({"show", "workload/chat-1k"}).out, "kind: poisson"));
+  CHECK(holds(run_program({"show", "workloads/chat-1k"}).out, "kind: poisson"));
   const Ran node = run_program({"show", "nodes/dgx-a100"});
   CHECK(holds(node.out, "port: 300 GB/s"));
   CHECK(run_program({"show", "dgx-a100"}).out == node.out);
@@ -183,6 +184,7 @@ TEST_CASE("list knows each of its listings") {
     const Ran ran = run_program({"list", what});
     CHECK(ran.code == 0);
     CHECK(holds(ran.out, entry));
+    CHECK(ran.err == "");
   }
   CHECK(holds(run_program({"list", "device"}).err, "did you mean 'devices'?"));
   CHECK(holds(run_program({"list", "metrics", "--format", "markdown"}).out, "| inter_token_latency |"));

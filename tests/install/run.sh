@@ -14,6 +14,12 @@ scenario=$place/moved/share/llmscape/examples/chat-h100/scenario.yaml
 cd "$place"
 env -i PATH=/usr/bin:/bin moved/bin/llmscape run "$scenario" --set workload.requests=200 --format json -q >by-program.json
 test -s moved/share/man/man1/llmscape.1
+# Where README leads to, and its commands: examples are found from any folder.
+for link in $(grep -o ']([^)#:]*[)#]' moved/share/doc/llmscape/README.md | tr -d '](#)' | sort -u); do
+  test -e "moved/share/doc/llmscape/$link" || { echo "README.md links to $link, which is not installed" >&2; exit 1; }
+done
+env -i PATH=/usr/bin:/bin moved/bin/llmscape run examples/chat-h100/scenario.yaml --set workload.requests=200 --format json -q |
+  cmp - by-program.json
 
 if command -v python3 >/dev/null; then
   env -i PATH=/usr/bin:/bin PYTHONPATH="$place/moved/lib/python3/dist-packages" python3 -B - "$scenario" <<'PYTHON'

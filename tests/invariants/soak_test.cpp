@@ -110,7 +110,7 @@ class Soak {
       policy->down_at = policy->up_at * random_.uniform();
       policy->interval = Seconds(0.01 + random_.exponential(0.2));
       if (random_.chance(0.3)) policy->down_cooldown = Seconds(random_.exponential(0.5));
-      if (random_.chance(0.3)) {
+      if (random_.chance(0.3) && plan_.pools[pool].role != Role::decode) {
         policy->by = Autoscale::By::slo;
         policy->up_at = 0.2;
         policy->down_at = 0.05;

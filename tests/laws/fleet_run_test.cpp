@@ -66,6 +66,34 @@ workload: {requests: 40, arrivals: {kind: poisson, rate: 10 /s}, stream: {kind: 
   CHECK_FALSE(warned(", placement: least_loaded"));
 }
 
+TEST_CASE("a pool is never asked where one before it takes all that it takes, of lengths, of classes, and decoders") {
+  const auto said = [](const std::string& x, const std::string& y) {
+    const auto result = run_on_event_queue(*scenario_of(R"(schema: scenario/1
+model: llama-3.1-8b
+hardware: {devices: [{name: a, preset: h200}, {name: b, preset: h200}, {name: c, preset: h200}], fabric: {groups: {a: {node: hgx-h200}, b: {node: hgx-h200}, c: {node: hgx-h200}}}}
+slo: {classes: {chat: {ttft: 1 s}, code: {ttft: 1 s}}}
+serving: {pools: [{name: p, devices: [c], role: prefill}, {name: x, devices: [a], )" +
+                                                        x + "}, {name: y, devices: [b], " + y + R"(}]}
+workload:
+  requests: 10
+  arrivals: {kind: poisson, rate: 10 /s}
+  mixture: [{weight: 1, slo_class: chat, stream: {kind: lengths, prompt: {kind: fixed, value: 500}, output: {kind: fixed, value: 50}}}]
+)"));
+    for (const std::string& text : result.warnings)
+      if (text.starts_with("pool 'y' was sent no call: ")) return text.substr(27, text.find(" and is") - 27);
+    return std::string();
+  };
+  const std::string decodes = "role: decode";
+  CHECK(said(decodes, decodes) == "'x' takes the same ones");
+  CHECK(said(decodes, decodes + ", accepts: {classes: [code]}") == "'x' takes all that it takes");
+  CHECK(said(decodes + ", accepts: {classes: [chat, code]}", decodes + ", accepts: {classes: [code]}") ==
+        "'x' takes all that it takes");
+  CHECK(said(decodes + ", accepts: {classes: [chat]}", decodes + ", accepts: {classes: [code]}").empty());
+  CHECK(said(decodes + ", accepts: {classes: [chat]}", decodes).empty());
+  // Of prompts the prefill pool takes all, also those of one that would answer them.
+  CHECK(said(decodes, "accepts: {longer_than: 1000}") == "'p' takes all that it takes");
+}
+
 TEST_CASE("a call at an empty pool waits for boot time and weights on top of what it takes anyway") {
   const std::string one_call =
       "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpus, preset: h100-sxm, count: 2}]}\n"

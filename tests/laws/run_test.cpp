@@ -216,6 +216,33 @@ TEST_CASE("searches by hosts delay a call by their closed form, and their joules
   CHECK(result::to_json(result) == json_on_simgrid(*scenario));
 }
 
+TEST_CASE("joules of hosts are assumed where the powers behind them are") {
+  auto scenario = *scenario_of(
+      "schema: scenario/1\nmodel: llama-3.1-8b\nhardware:\n  devices: [{name: gpu, preset: h100-sxm}]\n"
+      "  retrieval: {host: xeon-8480-2s, index: {kind: ivf, vectors: 100_000_000, dimension: 768, lists: 16384, "
+      "probes: "
+      "32, subquantizers: 64}, embedding: {parameters: 110e6}}\n"
+      "workload: {arrivals: {kind: periodic, rate: 1 /s}, requests: 20, stream: {kind: rag, search: hosts, question: "
+      "{kind: fixed, value: 12}}}\n");
+  hardware::RetrievalHost& host = scenario.config.hardware.retrieval->host;
+  // Idle 250 W all the time, and (700 - 250) W / 112 of each core that is busy.
+  const auto assumed = [&](Tag idle, Tag tdp) {
+    host.idle.tag = idle;
+    host.tdp.tag = tdp;
+    const result::RunResult result = run_on_event_queue(scenario);
+    for (const auto& [what, share] : result.energy->assumed)
+      if (what == "retrieval") return share * result.energy->total_joules / *result.retrieval.front().joules;
+    return 0.0;
+  };
+  const result::RunResult result = run_on_event_queue(scenario);
+  const double searching = 20 * scenario.config.hardware.retrieval->query(12).time.si() * (700 - 250) / 112;
+  const double share = searching / *result.retrieval.front().joules;
+  REQUIRE(share > 0);
+  CHECK(assumed(Tag::measured, Tag::measured) == 0);
+  CHECK(assumed(Tag::measured, Tag::assumed) == approx(share).epsilon(1e-9));
+  CHECK(assumed(Tag::assumed, Tag::measured) == approx(1).epsilon(1e-9));
+}
+
 TEST_CASE("the time that a stream gives its searches is that of the station, hosts or not") {
   const std::string station =
       "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpu, preset: h100-sxm}]}\n"

@@ -66,9 +66,9 @@ class Autoscaler : public Controller {
   void on_waiting(const Request& request, Seconds now) override {
     if (request.model == plan_.pools[pool_].model) called_ = now;
   }
-  void on_request(const Request& request, Outcome outcome, Seconds at) override {
-    if (policy_.by == Autoscale::By::slo && request.model == plan_.pools[pool_].model)
-      misses_.add(request, outcome, at);
+  void on_request(const Request& request, const std::function<bool(std::size_t)>& concerns, Outcome outcome,
+                  Seconds at) override {
+    if (policy_.by == Autoscale::By::slo && concerns(pool_)) misses_.add(request, outcome, at);
   }
 
  private:
@@ -145,6 +145,10 @@ std::vector<Problem> Autoscale::problems(const FleetPlan& plan) const {
   if (plan.pools[*place].shared)
     problems.push_back({"the models of '" + plan.pools[*place].name + "' take turns at its devices",
                         "a pool of one model can be scaled"});
+  if (by == By::slo && plan.pools[*place].role == Role::decode)
+    problems.push_back(
+        {"a missed 'ttft' counts for the pool that computes the prompt, and '" + plan.pools[*place].name + "' decodes",
+         "scale it by: calls"});
   for (Problem& problem : unknown_cold_starts(plan, [&](const auto& replica) { return replica.pool == *place; }))
     problems.push_back(std::move(problem));
   return problems;
@@ -167,8 +171,8 @@ const Fields<Autoscale>& autoscale_fields() {
     f.add("max", &Autoscale::max, "most replicas; absent: all that the pool's devices make").at_least(1);
     f.add("initial", &Autoscale::initial, "replicas that serve when the run begins; absent: 'min'").at_least(0);
     f.add_enum("by", &Autoscale::by, {{"calls", By::calls}, {"slo", By::slo}},
-               "calls: those outstanding and waiting for each replica that serves or loads; slo: share of the calls "
-               "ended within 'window' that missed 'ttft'");
+               "calls: those outstanding and waiting for each replica that serves or loads; slo: share of the pool's "
+               "calls ended within 'window' that missed 'ttft'");
     f.add("up_at", &Autoscale::up_at, "replicas are started above this").required().at_least(0);
     f.add("down_at", &Autoscale::down_at, "replicas are drained below this").required().at_least(0);
     f.add("step", &Autoscale::step, "replicas started or drained at once").at_least(1);

@@ -25,9 +25,9 @@ struct OpenCall {
   int stage = 0;
   bool open = false;
   Stands stands = Stands::admitted;
-  bool waits_for_replica = false;   // no replica that could go on with it serves at present
-  bool announced = false;           // controllers have heard so
-  std::int64_t uncached = 0;        // of its prompt, when it last looked for a replica
+  bool waits_for_replica = false;        // no replica that could go on with it serves at present
+  bool announced = false;                // controllers have heard so
+  std::optional<std::int64_t> uncached;  // of its prompt, when it last looked for a replica
   std::int64_t prompt_tokens = 0;   // as the gateway knows them: its replica may not have read the latest version yet
   std::size_t read_versions = 0;    // of its prompt, those that the front end is done with
   std::optional<Outcome> unwanted;  // its replica was told to stop

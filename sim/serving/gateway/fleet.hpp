@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 #include "base/quantity.hpp"
@@ -38,7 +39,8 @@ struct PoolLoad {
   std::int64_t waiting = 0;  // calls that wait in the gateway because none of its replicas serves
 };
 
-// What happened to the replicas of a pool; those of a replica that was converted count where it stood.
+// What happened to the replicas of a pool; those of a replica that was converted count where it stood. A drain or a
+// loss takes away one that is switched on: a fault of one that is down or off already is none.
 struct PoolHistory {
   std::array<Seconds, kAvailabilities> spent{};  // replica-seconds; of one that was off when it broke: as off
   std::int64_t starts = 0, drains = 0, conversions = 0, losses = 0;
@@ -98,8 +100,10 @@ class Controller {
   [[nodiscard]] virtual bool starts(const Fleet&, std::size_t) const { return false; }
   // A call begins to wait because no replica that could go on with it serves: next_event() may become `now`.
   virtual void on_waiting(const Request&, Seconds) {}
-  // A call has left the system.
-  virtual void on_request(const Request&, Outcome, Seconds) {}
+  // A call has left the system. `concerns`: the pool was to compute its prompt, or takes calls like it if it was sent
+  // nowhere.
+  virtual void on_request(const Request&, const std::function<bool(std::size_t pool)>& /*concerns*/, Outcome, Seconds) {
+  }
 };
 
 }  // namespace llmscape::serving

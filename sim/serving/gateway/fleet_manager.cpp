@@ -43,7 +43,7 @@ PoolLoad FleetManager::load(std::size_t pool) const {
     load.tokens += member.outstanding_tokens;
   }
   waiting_.visit([&](const OpenCall& call) {
-    if (takes(state_.pools[pool], call.request.replica >= 0, call.request, call.uncached)) ++load.waiting;
+    if (takes(state_.pools[pool], call.request.replica >= 0, call.request, call.uncached.value_or(0))) ++load.waiting;
   });
   return load;
 }
@@ -165,7 +165,9 @@ void FleetManager::take_out(Member& member, bool for_good) {
 
 void FleetManager::cordon(std::size_t replica, bool for_good, Seconds now) {
   Member& member = state_.members[replica];
-  ++state_.pools[member.pool].history.drains;
+  // One that is away, or leaves already, is not taken away once more.
+  const bool leaves = member.availability == Availability::draining && !member.converts();
+  if (switched_on(member.availability) && !leaves) ++state_.pools[member.pool].history.drains;
   take_out(member, for_good);
   if (member.availability == Availability::serving) {
     leave_when_drained(member, now);
@@ -177,7 +179,7 @@ void FleetManager::cordon(std::size_t replica, bool for_good, Seconds now) {
 
 void FleetManager::lose(std::size_t replica, bool for_good, Seconds now) {
   Member& member = state_.members[replica];
-  ++state_.pools[member.pool].history.losses;
+  if (switched_on(member.availability)) ++state_.pools[member.pool].history.losses;
   take_out(member, for_good);
   loading_.erase({member.ready, replica});
   set_availability(member, at_rest(member.cordons, member.for_good), now);

@@ -170,6 +170,7 @@ void Gateway::send(OpenCall& call, Seconds now) {
     transfers_.begin(call, *choice.replica);
   }
   request.replica = static_cast<int>(*choice.replica);
+  request.prompt_pool = static_cast<int>(fleet_.pool_of(*choice.replica));
   call.announced = false;
   admission_.on_sent();
   fleet_.charge(*choice.replica, call, +1, now);
@@ -211,9 +212,18 @@ void Gateway::answer(OpenCall& call, Outcome outcome, Seconds now) {
     fleet_.charge(static_cast<std::size_t>(request.replica), call, -1, now);
   }
   listener_.on_request(request, outcome, now);
-  for (Controller* controller : config_.controllers) controller->on_request(request, outcome, now);
+  tell_controllers(call, outcome, now);
   programs_.answered(call.program, call.stage, outcome, call.request.prefilled, now);
   while (OpenCall* const next = admission_.next()) send(*next, now);
+}
+
+void Gateway::tell_controllers(const OpenCall& call, Outcome outcome, Seconds now) {
+  const auto concerns = [this, &call](std::size_t pool) {
+    const Request& request = call.request;
+    if (request.prompt_pool >= 0) return request.prompt_pool == static_cast<int>(pool);
+    return takes(state_.pools[pool], false, request, call.uncached.value_or(call.prompt_tokens));
+  };
+  for (Controller* controller : config_.controllers) controller->on_request(call.request, concerns, outcome, now);
 }
 
 void Gateway::give_up(OpenCall& call, Outcome why, Seconds now) {

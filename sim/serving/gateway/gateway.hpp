@@ -128,6 +128,7 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   void answer(OpenCall& call, Outcome outcome, Seconds now) override;
   void retry(OpenCall& call, Seconds now) override;
   void send(OpenCall& call, Seconds now);
+  void tell_controllers(const OpenCall& call, Outcome outcome, Seconds now);
   void give_up(OpenCall& call, Outcome why, Seconds now);
   void stop_waiting(OpenCall& call);
   void offer_waiting(Seconds now);

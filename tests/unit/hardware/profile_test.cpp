@@ -73,8 +73,22 @@ TEST_CASE("what leaves the profile is extrapolated, counted and said") {
   CHECK(slower.device.si() == approx(0.025 * 1.5));
   CHECK(slower.extrapolated == slower.device);
   REQUIRE(steps->range_warnings().size() == 2);
-  CHECK(steps->range_warnings()[0].find("from 1000 to 7000 tokens: a prompt of 9000") != std::string::npos);
+  CHECK(steps->range_warnings()[0].find("from 1000 to 7000 tokens: a chunk that ends at 9000 tokens") !=
+        std::string::npos);
   CHECK(steps->range_warnings()[1].find("20 sequences at most: 30") != std::string::npos);
+}
+
+TEST_CASE("the first chunk of a prompt that goes on into the profile is a part of what was measured") {
+  const auto steps = profiled()->bind(llama_8b(), {}, {});
+  Prompt first(500), second(1000, 500);
+  first.chunks[0].ends_prompt = false;
+  const StepCost begun = steps->step(first.batch), ended = steps->step(second.batch);
+  CHECK(begun.extrapolated == Seconds());
+  CHECK((begun.device + ended.device).si() == approx(1.25));  // of 1,500 tokens, between 1 s and 2 s
+  CHECK(steps->range_warnings().empty());
+  Prompt beyond(500, 7000);  // it goes on, but was never measured
+  beyond.chunks[0].ends_prompt = false;
+  CHECK(steps->step(beyond.batch).extrapolated > Seconds());
 }
 
 TEST_CASE("a profile speaks of its model and of one instance only") {

@@ -115,6 +115,25 @@ TEST_CASE("requests that failed are told, whoever wrote them down") {
   CHECK(records[0].starts_with("1 of 2 requests failed"));
 }
 
+// Gaps of 7 ms but for 40 of 7.2 and 40 of 6.8: the mean of 195 is 7 ms.
+TEST_CASE("the gaps of a benchmark are ITL, unless several tokens came at a time") {
+  const auto all = figures(read("vllm_bench.json"));
+  CHECK(all.at("itl_s.mean") == approx(0.007));
+  CHECK(all.at("itl_s.p50") == approx(0.007));
+  CHECK(all.at("itl_s.p99") == approx(0.0072));
+  const test::Scratch scratch;
+  Observed observed;
+  Diagnostics diagnostics;
+  read_observed(
+      scratch.file("bench.json", R"({"backend": "vllm", "duration": 4, "input_lens": [5], "output_lens": [9], )"
+                                 R"("ttfts": [1], "itls": [[1, 1, 1]], "start_times": [0]})"),
+      "", observed, diagnostics);
+  CHECK(diagnostics.text(false) == "");
+  CHECK_FALSE(figures(observed).contains("itl_s.mean"));
+  REQUIRE(observed.notes.size() == 1);
+  CHECK(observed.notes[0].starts_with("'itls' has 3 gaps between 9 tokens"));
+}
+
 TEST_CASE("a benchmark without start_times: calls were sent as its rate and its concurrency say") {
   const test::Scratch scratch;
   const auto arrivals = [&](const std::string& said) {

@@ -105,4 +105,60 @@ TEST_CASE("scrapes: labels are read as they are written") {
   }
 }
 
+// Of 100 calls 20 were below 0.1 s, the other 80 in the bucket from there to 0.5 s: the median lies 30 of 80 on.
+TEST_CASE("scrapes: a quantile lies in one bucket, and that is kept beside it") {
+  const std::string name = "vllm:time_to_first_token_seconds";
+  const Scraped read = scraped(name + "_bucket{le=\"0.1\"} 20\n" + name + "_bucket{le=\"0.5\"} 100\n" + name +
+                               "_bucket{le=\"+Inf\"} 100\n" + name + "_sum 30\n" + name + "_count 100\n");
+  CHECK(read.observed.numbers.at("ttft_s.p50") == approx(0.1 + 0.4 * 30 / 80));
+  const auto within = ends_of_figures(read.observed);
+  CHECK(within.at("ttft_s.p50").least == 0.1);
+  CHECK(within.at("ttft_s.p50").most == 0.5);
+  CHECK(within.count("ttft_s.mean") == 0);
+  // What requests say of a metric is measured.
+  Observed with_requests = read.observed;
+  with_requests.requests.push_back({0, 10, 5, 0.2, 0.5});
+  CHECK(ends_of_figures(with_requests).empty());
+}
+
+std::string counted(const std::string& engine, int prompt, int output, int stopped, int aborted) {
+  const std::string of = "{engine=\"" + engine + "\"";
+  return "vllm:prompt_tokens_total" + of + "} " + std::to_string(prompt) + "\nvllm:generation_tokens_total" + of +
+         "} " + std::to_string(output) + "\nvllm:request_success_total" + of + ",finished_reason=\"stop\"} " +
+         std::to_string(stopped) + "\nvllm:request_success_total" + of + ",finished_reason=\"abort\"} " +
+         std::to_string(aborted) + "\n";
+}
+
+// In 20 s one engine answers 400 tokens of 10 calls and reads 2,000; the other, which comes later, 200 of 5 and 1,000.
+TEST_CASE("scrapes: counters are rates between the first and the last scrape, of all engines together") {
+  const Scraped read =
+      scraped("# time 100\n" + counted("0", 5000, 1000, 50, 2) + "# time 110\n" + counted("0", 6000, 1100, 53, 4) +
+              "# time 120\n" + counted("0", 7000, 1400, 60, 9) + counted("1", 1000, 200, 5, 0));
+  CHECK(read.said == "");
+  CHECK(read.observed.notes.empty());
+  CHECK(read.observed.numbers.at("output_tokens_per_s") == approx((400 + 200) / 20.0));
+  CHECK(read.observed.numbers.at("requests_per_s") == approx((10 + 5) / 20.0));
+  CHECK(read.observed.numbers.at("total_tokens_per_s") == approx((600 + 3000) / 20.0));
+  const Scraped sglang = scraped(
+      "# time 0\nsglang:generation_tokens_total 10\nsglang:num_requests_total 1\n# time 4\n"
+      "sglang:generation_tokens_total 50\nsglang:num_requests_total 3\n");
+  CHECK(sglang.observed.numbers.at("output_tokens_per_s") == approx(10));
+  CHECK(sglang.observed.numbers.at("requests_per_s") == approx(0.5));
+}
+
+TEST_CASE("scrapes: counters of one scrape, or without its time, tell no rate, which is said; nor do they fall") {
+  const auto note = [](const std::string& text) {
+    const Scraped read = scraped(text);
+    CHECK(read.observed.numbers.empty());
+    return read.observed.notes.empty() ? read.said : read.observed.notes.front();
+  };
+  CHECK(note("# time 100\n" + counted("0", 50, 10, 5, 0)) ==
+        "counters tell no output_tokens_per_s, total_tokens_per_s, requests_per_s: they need two scrapes, and there is "
+        "one");
+  CHECK(note(counted("0", 50, 10, 5, 0) + counted("0", 60, 20, 6, 0)).ends_with("('# time SECONDS' before each)"));
+  const Scraped again = scraped("# time 1\n" + counted("0", 50, 10, 5, 0) + "# time 2\n" + counted("0", 60, 3, 6, 0));
+  CHECK_MESSAGE(again.said.find("the counters of 'vllm:generation_tokens_total' fall") != std::string::npos,
+                again.said);
+}
+
 }  // namespace llmscape::observe

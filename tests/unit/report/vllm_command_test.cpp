@@ -281,4 +281,33 @@ TEST_CASE("a flag of several values is no second model, an image names its versi
   CHECK(diagnostics.text(false).find("'VLLM_USE_V1=0' is not modelled and was left out") != std::string::npos);
 }
 
+TEST_CASE("graphs are those that vLLM's compilation captures, unless it runs eagerly") {
+  const auto graphs = [](const std::string& flags) {
+    Diagnostics diagnostics;
+    const auto command = read_vllm_command("vllm serve m " + flags, {}, diagnostics);
+    REQUIRE_MESSAGE(command, diagnostics.text(false));
+    return std::pair(value(*command, "cuda_graphs"), diagnostics.text(false));
+  };
+  for (const auto& [theirs, ours] :
+       std::vector<std::pair<std::string, std::string>>{{"\"NONE\"", "none"},
+                                                        {"\"PIECEWISE\"", "piecewise"},
+                                                        {"\"FULL\"", "full"},
+                                                        {"\"full_decode_only\"", "full"},
+                                                        {"\"FULL_AND_PIECEWISE\"", "full_and_piecewise"},
+                                                        {"[2, 1]", "full_and_piecewise"},
+                                                        {"null", ""}})
+    CHECK(graphs("--compilation-config '{\"cudagraph_mode\": " + theirs + "}'") == std::pair(ours, std::string()));
+  CHECK(graphs("--compilation-config.cudagraph_mode FULL") == std::pair(std::string("full"), std::string()));
+  CHECK(graphs("--enforce-eager -cc '{\"cudagraph_mode\": \"FULL\"}'").first == "false");
+  const auto [unknown, said] = graphs("-cc '{\"cudagraph_mode\": \"ALL\", \"level\": 3}'");
+  CHECK(unknown.empty());
+  CHECK(said.find("there is no cudagraph_mode '\"ALL\"'") != std::string::npos);
+  Diagnostics diagnostics;
+  const auto more = read_vllm_command("vllm serve m -cc '{\"level\": 3}'", {}, diagnostics);
+  REQUIRE(more);
+  CHECK(more->sections.assumed.back() == "of --compilation-config its graphs alone are read, not level");
+  CHECK(graphs("--compilation-config 3").second.find("only the JSON of '--compilation-config' is read") !=
+        std::string::npos);
+}
+
 }  // namespace llmscape::cli
