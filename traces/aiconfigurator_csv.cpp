@@ -91,8 +91,7 @@ void read_gemm(const std::string& path, KernelTables& into, Diagnostics& diagnos
   }
 }
 
-// Prefill and decode tables have the same columns; each row says which it is. Rows with a sliding window are passed
-// over.
+// Prefill and decode tables have the same columns; each row says which it is. Those with a sliding window do not count.
 void read_attention(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
   enum Column {
     kSequences = kCommonColumns,

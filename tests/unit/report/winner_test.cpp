@@ -59,8 +59,9 @@ TEST_CASE("a bound is read however it is written, and told with all its digits")
   const ResultsTable table = pairs("output_tokens_per_joule", {{4.6, 0.15}, {5, 0.5}}, {{1, 0.1}, {2, 0.3}});
   const char* const objectives = "output_tokens_per_joule,ttft.p99";
   for (const char* slo : {"ttft.p99 <= 2e-1 s", "ttft.p99 < 200ms", "200 ms >= ttft.p99", "0.2 s>ttft_s.p99"})
-    CHECK(has(said(table, objectives, slo, "hardware"),
-              "at 3.07x the output tokens/joule of b (4.60 instead of 1.50, read off its frontier at ttft p99 200 ms)"));
+    CHECK(
+        has(said(table, objectives, slo, "hardware"),
+            "at 3.07x the output tokens/joule of b (4.60 instead of 1.50, read off its frontier at ttft p99 200 ms)"));
   CHECK(has(said(table, objectives, "ttft.p99<=203.4 ms", "hardware"), "at ttft p99 203.4 ms)"));
   // The other way round it limits nothing of the second objective: the best that meet it are compared, 5 / 2.
   CHECK(has(said(table, objectives, "200 ms <= ttft.p99", "hardware"), "at 2.5x the output tokens/joule"));
