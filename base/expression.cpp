@@ -126,20 +126,18 @@ class Parser {
   }
   NodePtr sum() {
     NodePtr left = product();
-    for (const char* symbol = "+"; left;) {
-      if (take("+")) symbol = "+";
-      else if (take("-")) symbol = "-";
-      else break;
+    while (left) {
+      const char* const symbol = take("+") ? "+" : take("-") ? "-" : nullptr;
+      if (!symbol) break;
       left = operation(symbol, std::move(left), product());
     }
     return left;
   }
   NodePtr product() {
     NodePtr left = sign();
-    for (const char* symbol = "*"; left;) {
-      if (take("*")) symbol = "*";
-      else if (take("/")) symbol = "/";
-      else break;
+    while (left) {
+      const char* const symbol = take("*") ? "*" : take("/") ? "/" : nullptr;
+      if (!symbol) break;
       left = operation(symbol, std::move(left), sign());
     }
     return left;
