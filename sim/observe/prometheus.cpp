@@ -95,7 +95,7 @@ class Scrapes {
     if (text.starts_with('#')) {
       const auto at = find_number(text, "# time ");
       if (!at || !moments_.follows(row, {}, *at)) return;
-      at_ = *at;
+      at_ = at;
       if (!seen_.empty()) begin_scrape();
       return;
     }
