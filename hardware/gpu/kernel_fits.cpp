@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace llmscape::hardware {
 namespace {
 
+// The fit that prices an operator.
 struct FitOf {
   const Gpu& gpu;
   const Fit* operator()(const models::Gemm& g) const { return &gpu.gemm_of(g.weights, g.activations); }
@@ -32,7 +34,7 @@ struct FitOf {
   const Fit* operator()(const models::Collective&) const { return nullptr; }
 };
 
-// A step in the middle of a regime, of half prompts and half decodes behind contexts of ordinary length.
+// A step in the middle of a regime, of a prompt and of decodes behind contexts of ordinary length.
 struct TypicalStep {
   std::array<models::PrefillChunk, 1> chunks;
   std::int64_t decodes;
@@ -42,8 +44,6 @@ constexpr std::array<TypicalStep, kRegimes> kTypicalSteps = {
     TypicalStep{{{{16, kContext, true}}}, 16}, {{{{256, kContext, true}}}, 128}, {{{{4096, kContext, true}}}, 256}};
 
 }  // namespace
-
-const Fit* fit_of(const Gpu& gpu, const models::AnyOperator& op) { return std::visit(FitOf{gpu}, op); }
 
 KernelFits kernel_fits(const Gpu& gpu, const models::ModelSpec& model, const models::ParallelPlan& plan,
                        const models::ExpertCoverage& coverage) {
@@ -59,7 +59,7 @@ KernelFits kernel_fits(const Gpu& gpu, const models::ModelSpec& model, const mod
     std::array<std::vector<std::pair<const Fit*, Seconds>>, kOperatorFamilies> times;
     for (const models::Operator& op :
          models::step_work(model, plan, {step.chunks, step.decodes, 1, attended}, coverage)) {
-      const Fit* fit = fit_of(gpu, op.what);
+      const Fit* fit = std::visit(FitOf{gpu}, op.what);
       if (!fit) continue;
       PartCost part;
       add_price(gpu, op, part);

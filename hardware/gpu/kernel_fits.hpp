@@ -6,12 +6,9 @@
 
 namespace llmscape::hardware {
 
-// The fit that prices an operator on this GPU, whose tag and residuals its time has. The pointer is into the GPU, or to
-// what is assumed of all.
-const Fit* fit_of(const Gpu& gpu, const models::AnyOperator& op);
-
 // By operator family and regime of a step: the fit of the kernels that take most of the family's time in a step of that
-// regime of this model, with prompts and decodes in it. Null where the family has none.
+// regime of this model, with prompts and decodes in it, whose tag and residuals these times have. The pointer is into
+// the GPU, or to what is assumed of all; null where the family has no such kernels, and for messages.
 using KernelFits = std::array<std::array<const Fit*, kRegimes>, kOperatorFamilies>;
 KernelFits kernel_fits(const Gpu& gpu, const models::ModelSpec& model, const models::ParallelPlan& plan,
                        const models::ExpertCoverage& coverage);

@@ -191,7 +191,7 @@ std::string left_out(const FrontierView& view) {
   for (std::size_t k = 0; k < out.lacking.size(); ++k) add(out.lacking[k], "without " + view.query.objectives[k].name);
   if (view.query.slo) add(out.slo, fmt::format("that miss {}", view.query.slo->text()));
   const std::string notice = failed_notice(view.table.failed);
-  const std::string failed = notice.empty() ? "" : wrapped(notice, view.width) + '\n';
+  std::string failed = notice.empty() ? "" : wrapped(notice, view.width) + '\n';
   if (parts.empty()) return failed;
   return failed +
          wrapped(
