@@ -52,7 +52,7 @@ std::string in_unit(double value, std::string_view unit) {
 }
 
 std::string with_unit(double value, std::string_view unit) {
-  const std::string text = in_unit(value, unit);
+  std::string text = in_unit(value, unit);
   const bool has_it = unit.empty() || unit == "share" || (unit == "s" && value >= 0);
   if (has_it || unit.starts_with("1/") || unit.starts_with("tokens/")) return text;
   const std::size_t over = unit.find("/Mtoken"), one = unit.find("/token");
