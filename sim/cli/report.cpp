@@ -111,37 +111,24 @@ class Reading {
       const std::ptrdiff_t start = part->first - text.begin();
       Diagnostics unheard;  // its mistakes are told below
       const auto read = explore::read_slo(limit, "", table_, unheard);
-      const std::string name = read.size() == 1 ? named_alone(read.front().left) : "";
-      const metrics::Column* column = metrics::find_column(name);
-      const auto bound = read.size() == 1 ? bound_of(read.front()) : std::nullopt;
+      const auto plain = read.size() == 1 ? explore::metric_limit(read.front()) : std::nullopt;
       if (read.empty() && !in_its_unit(text, start, limit, severity)) continue;
-      if (!column || !bound)
+      if (!plain)
         complain(text, start, limit, severity, "is no limit that a slider can stand at, as 'ttft.p99<=200ms' is");
-      else if (!has_values(*column))
-        complain(text, start, limit, severity, fmt::format("is met by no configuration: none has {}", in_quotes(name)));
-      else if (explore::counts_money(*column) && explore::currencies_of(table_).size() > 1)
+      else if (!has_values(*plain->column))
+        complain(text, start, limit, severity,
+                 fmt::format("is met by no configuration: none has {}", in_quotes(plain->name)));
+      else if (explore::counts_money(*plain->column) && explore::currencies_of(table_).size() > 1)
         complain(text, start, limit, severity, "compares amounts in unlike currencies");
-      else add_limit(*column, *bound, read.front(), limit);
+      else add_limit(*plain, read.front(), limit);
     }
   }
 
-  void add_limit(const metrics::Column& column, double bound, const explore::Limit& limit, const std::string& typed) {
-    view_.limits.push_back({column.name, bound, limit.at_most});
+  void add_limit(const explore::MetricLimit& plain, const explore::Limit& limit, const std::string& typed) {
+    view_.limits.push_back({plain.column->name, plain.bound, limit.at_most});
     if (limit.strict)
       diagnostics_.warning({}, fmt::format("{} is drawn as {}: sliders let the bound itself in", in_quotes(typed),
                                            limit.at_most ? "<=" : ">="));
-  }
-
-  static std::string named_alone(const Expression& side) {
-    const std::string& text = side.text();
-    const std::size_t first = text.find_first_not_of(' ');
-    return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(' ') + 1 - first);
-  }
-
-  static std::optional<double> bound_of(const explore::Limit& limit) {
-    const auto value = limit.right.evaluate([](std::string_view) { return std::nullopt; });
-    const double* bound = value ? std::get_if<double>(&*value) : nullptr;
-    return bound ? std::optional(*bound) : std::nullopt;
   }
 
   bool in_its_unit(const std::string& text, std::ptrdiff_t start, const std::string& limit, Severity severity) {

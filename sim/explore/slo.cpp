@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 #include <utility>
+#include <variant>
 
 namespace llmscape::explore {
 namespace {
@@ -97,6 +98,16 @@ std::optional<double> number(const Expression& expression, const Expression::Loo
 }
 
 }  // namespace
+
+std::optional<MetricLimit> metric_limit(const Limit& limit) {
+  MetricLimit plain{nullptr, 0, trimmed(limit.left.text()), trimmed(limit.right.text())};
+  plain.column = metrics::find_column(plain.name);
+  const auto value = limit.right.evaluate([](std::string_view) { return std::nullopt; });
+  const double* bound = value ? std::get_if<double>(&*value) : nullptr;
+  if (!plain.column || !bound) return std::nullopt;
+  plain.bound = *bound;
+  return plain;
+}
 
 double margin(const Limit& limit, const LimitSides& sides) {
   return limit.at_most ? sides.right - sides.left : sides.left - sides.right;

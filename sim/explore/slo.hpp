@@ -8,6 +8,7 @@
 #include "base/diagnostics.hpp"
 #include "base/expression.hpp"
 #include "sim/explore/results.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::explore {
 
@@ -18,6 +19,16 @@ struct Limit {
   bool at_most = true;  // the left side must not be above the right one; else not below
   bool strict = false;  // nor equal to it
 };
+
+// A limit of one metric by a number, which is where a slider stands and a frontier is read off; names and numbers also
+// as they were typed.
+struct MetricLimit {
+  const metrics::Column* column;
+  double bound;
+  std::string name, number;
+};
+// Nothing where the limit compares something else.
+std::optional<MetricLimit> metric_limit(const Limit& limit);
 
 // Both sides of a limit for one run.
 struct LimitSides {

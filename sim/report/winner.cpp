@@ -35,11 +35,6 @@ std::string spoken(const Objective& objective) {
   return words;
 }
 
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(' ');
-  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(' ') + 1 - first);
-}
-
 double loss(const FrontierView& view, const ParetoPoint& point, std::size_t objective) {
   return view.query.objectives[objective].loss(point.values[objective].value);
 }
@@ -168,19 +163,15 @@ std::optional<Bound> bound_of(const FrontierView& view) {
   const auto limits = explore::read_slo(query.slo->text(), "", view.table, unheard);
   const Objective& second = query.objectives[1];
   if (limits.size() != 1 || limits.front().at_most == second.maximize) return std::nullopt;
-  const explore::Limit& limit = limits.front();
-  const metrics::Column* column = metrics::find_column(trimmed(limit.left.text()));
-  if (!column || column != metrics::find_column(second.expression.text())) return std::nullopt;
-  const auto value = limit.right.evaluate([](std::string_view) { return std::nullopt; });
-  const double* bound = value ? std::get_if<double>(&*value) : nullptr;
-  if (!bound) return std::nullopt;
-  std::string text = with_unit(*bound, second.unit);
+  const auto limit = explore::metric_limit(limits.front());
+  if (!limit || limit->column != metrics::find_column(second.expression.text())) return std::nullopt;
+  std::string text = with_unit(limit->bound, second.unit);
   std::string digits = text;
   std::erase(digits, ',');
   const Value shown = value_of(digits);
   const double* read = std::get_if<double>(&shown);
-  const bool rounded = read && std::abs(*read - *bound) > 1e-9 * std::abs(*bound);
-  return Bound{*bound, rounded ? trimmed(limit.right.text()) : text};
+  const bool rounded = read && std::abs(*read - limit->bound) > 1e-9 * std::abs(limit->bound);
+  return Bound{limit->bound, rounded ? limit->number : text};
 }
 
 // `how`: "with at most" or "with at least" where the ratio is a bound only.

@@ -110,7 +110,7 @@ TEST_CASE("prompts over latents take no longer than vLLM's modules that they are
     }
     MESSAGE(name << ": attention and products of " << modules.size() << " modules, off by "
                  << off / static_cast<double>(modules.size()));
-    CHECK(off / static_cast<double>(modules.size()) < 0.1);
+    CHECK(off / static_cast<double>(modules.size()) < (name == "h200" ? 0.07 : 0.085));
     const Module one{{1, 8192, 0, 16, false, "bf16", "bf16"}, 0};
     longest[name] = attention(gpu, one);
     CHECK(longest[name] > 0.35e-3);

@@ -8,6 +8,7 @@
 
 #include "sim/explore/axis_role.hpp"
 #include "tests/unit/explore/rows.hpp"
+#include "tests/unit/report/question.hpp"
 
 namespace frontier_test {
 
@@ -34,23 +35,9 @@ ResultsTable sweep() {
   return table;
 }
 
-// One question to the sweep, and what it needs to live.
-struct Asked {
+struct Asked : report::Question {
   explicit Asked(const std::string& slo, const std::string& group, ResultsTable results = sweep())
-      : table(std::move(results)) {
-    Diagnostics diagnostics;
-    query.objectives =
-        read_objectives("output_tokens_per_joule,ttft.p99", Direction::of_metric, "", table, diagnostics);
-    if (!slo.empty()) query.slo = Expression::parse(slo, {}, diagnostics);
-    if (!group.empty()) query.group = Expression::parse(group, {}, diagnostics);
-    answer = pareto(table, query);
-  }
-  [[nodiscard]] report::FrontierView view() const { return {table, query, answer, labels}; }
-
-  ResultsTable table;
-  ParetoQuery query;
-  ParetoAnswer answer;
-  std::vector<std::size_t> labels;
+      : Question(std::move(results), "output_tokens_per_joule,ttft.p99", slo, group) {}
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/report/frontier.hpp"
 #include "tests/unit/explore/rows.hpp"
+#include "tests/unit/report/question.hpp"
 
 namespace winner_test {
 
@@ -30,26 +30,8 @@ ResultsTable pairs(const char* metric, const std::vector<std::pair<double, doubl
   return table;
 }
 
-// One question to a sweep, and what it needs to live; objectives in their own direction, capital to be small.
-struct Question {
-  Question(ResultsTable results, const std::string& objectives, const std::string& slo, const std::string& group)
-      : table(std::move(results)) {
-    Diagnostics diagnostics;
-    const Direction direction = objectives.starts_with("capital") ? Direction::minimize : Direction::of_metric;
-    query.objectives = read_objectives(objectives, direction, "", table, diagnostics);
-    if (!slo.empty()) query.slo = Expression::parse(slo, {}, diagnostics);
-    if (!group.empty()) query.group = Expression::parse(group, {}, diagnostics);
-    answer = pareto(table, query);
-  }
-  [[nodiscard]] report::FrontierView view() const { return {table, query, answer}; }
-
-  ResultsTable table;
-  ParetoQuery query;
-  ParetoAnswer answer;
-};
-
 std::string said(const ResultsTable& table, const char* objectives, const std::string& slo, const std::string& group) {
-  return report::winner(Question(table, objectives, slo, group).view());
+  return report::winner(report::Question(table, objectives, slo, group).view());
 }
 
 }  // namespace
@@ -109,11 +91,11 @@ TEST_CASE("intervals overlap only where there are some") {
 TEST_CASE("amounts have their currency, each configuration its own") {
   ResultsTable table = pairs("capital", {{30000, 0.1}, {20000, 0.2}}, {});
   for (ResultRow& row : table.rows) row.currency = "EUR";
-  const Question euros(table, "capital,ttft.p99", "", "");
+  const report::Question euros(table, "capital,ttft.p99", "", "");
   CHECK(has(report::winner(euros.view()), "capital 20,000 EUR, ttft p99 200 ms"));
   CHECK(has(report::frontier_text(euros.view(), false), "20,000 EUR"));
   table.rows[1].currency = "JPY";
-  const Question asked(table, "capital,ttft.p99", "", "");
+  const report::Question asked(table, "capital,ttft.p99", "", "");
   CHECK(has(report::winner(asked.view()),
             "currency=JPY: hardware=a rate=2 /s is the best in all objectives: capital 20,000 JPY,"));
   const std::string text = report::frontier_text(asked.view(), false);
