@@ -41,7 +41,8 @@ void check_group(const LayerGroup& group, const ParallelPlan& plan, Problems& pr
     return;
   }
   problems.unless_divides(plan.tensor, "tensor parallelism", kind.shared_width, "channels of the shared experts");
-  problems.unless_divides(plan.expert, "expert parallelism", kind.experts, "experts");
+  problems.unless_divides(plan.expert, "expert parallelism", placed_experts(plan, kind),
+                          plan.redundant_experts > 0 ? "experts and their copies" : "experts");
   if (plan.tensor * plan.data % plan.expert == 0)
     problems.unless_divides(expert_shards(plan), "a cut of each expert by", kind.expert_width, "expert channels");
 }
@@ -65,6 +66,8 @@ std::vector<std::string> problems(const ParallelPlan& plan, const ModelSpec& mod
                           plan.tensor * plan.data, plan.tensor, plan.data));
   const bool routed = std::any_of(model.groups.begin(), model.groups.end(),
                                   [](const LayerGroup& group) { return group.feed_forward.routed(); });
+  if (plan.redundant_experts > 0 && plan.expert == 1)
+    found.add("redundant experts are copies on other ranks: they need expert parallelism");
   if (plan.expert > 1 && !routed) found.add("expert parallelism needs a model with routed experts");
   if (plan.data > 1 && !routed) found.add("data-parallel ranks of a dense model share nothing: they are replicas");
   return found.take();

@@ -25,6 +25,9 @@ struct ParallelPlan {
   int expert = 1;
   int data = 1;
   ExpertExchange exchange = ExpertExchange::all_to_all;  // where experts are whole; else tokens are gathered
+  // Copies of experts beyond one of each (EPLB: DeepSeek-V3's 256 and 32 on 72 or 144 ranks), which share the rows of
+  // the experts that they are of. Taken to be placed so that all that are held are as unlike as the experts.
+  int redundant_experts = 0;
   // Of one data-parallel rank, and of all.
   [[nodiscard]] int devices() const { return tensor * pipeline; }
   [[nodiscard]] int all_devices() const { return devices() * data; }
@@ -32,8 +35,12 @@ struct ParallelPlan {
 
 // What is wrong with the plan for this model, one sentence each; empty when it fits. Heads, feed-forward and vocabulary
 // must divide by `tensor` (KV heads are replicated when tensor > kv_heads, which must then be a multiple), layers by at
-// least one per stage, experts by `expert`, and `expert` divides tensor x data.
+// least one per stage, experts with their copies by `expert`, and `expert` divides tensor x data.
 std::vector<std::string> problems(const ParallelPlan&, const ModelSpec&);
+// Experts of a layer with their copies, which the ranks hold as many of as the others.
+inline int placed_experts(const ParallelPlan& plan, const FeedForward& layer) {
+  return layer.experts + (layer.routed() ? plan.redundant_experts : 0);
+}
 // Ranks over which each routed expert is cut: tensor x data / expert.
 int expert_shards(const ParallelPlan&);
 // Of all layers, the share that the fullest pipeline stage holds in its memory: whole layers, taken to be of each group

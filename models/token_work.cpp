@@ -138,15 +138,16 @@ class TokenWork {
 
     // All data-parallel ranks route to the same experts; a step waits for the device with the most rows.
     const std::int64_t routed_tokens = routed_chunks() + routed_decodes();
+    const int placed = placed_experts(plan_, kind);
     const double rows =
-        fullest_rank(coverage_, kind.experts, kind.experts_per_token, static_cast<double>(routed_tokens), plan_.expert);
-    const double share = expert_share(coverage_, kind.experts, kind.experts_per_token, routed_chunks(),
-                                      routed_decodes(), unrelated_of_ranks());
+        fullest_rank(coverage_, placed, kind.experts_per_token, static_cast<double>(routed_tokens), plan_.expert);
+    const double share = expert_share(coverage_, placed, kind.experts_per_token, routed_chunks(), routed_decodes(),
+                                      unrelated_of_ranks());
     const std::int64_t input = kind.expert_input(model_.hidden);
     const auto [up, down] = feed_forward(input, kind.expert_width, kind, expert_shards(plan_));
     GroupedGemm product;
     product.rows = static_cast<std::int64_t>(std::ceil(rows));
-    product.experts_held = kind.experts / plan_.expert;
+    product.experts_held = placed / plan_.expert;
     product.experts_touched = std::min(fullest_touched(product.experts_held, share, plan_.expert), rows);
     if (plan_.expert > 1)
       product.average = {static_cast<double>(routed_tokens * kind.experts_per_token) / plan_.expert,
@@ -157,7 +158,7 @@ class TokenWork {
     if (coverage_.law == ExpertCoverage::Law::skewed) {
       const double tokens = static_cast<double>(routed_tokens);
       product.dealt = GroupedGemm::Dealt::by_popularity;
-      product.popularity = dealt_popularity(coverage_.exponent, tokens, tokens * kind.experts_per_token, kind.experts);
+      product.popularity = dealt_popularity(coverage_.exponent, tokens, tokens * kind.experts_per_token, placed);
     }
     product.experts_per_token = kind.experts_per_token;
     if (!sends_to_experts()) product.seen_tokens = routed_tokens;
@@ -214,7 +215,7 @@ class TokenWork {
     };
     if (sends_to_experts()) {
       // Each tensor rank sends its share of the tokens, once to each rank that holds one of their experts.
-      const double copies = distinct_ranks(kind.experts, kind.experts_per_token, plan_.expert);
+      const double copies = distinct_ranks(placed_experts(plan_, kind), kind.experts_per_token, plan_.expert);
       const double of_rank = elements_of(routed_chunks() + routed_decodes()) / plan_.data / plan_.tensor;
       const double mean = of_rank * copies;
       double most = elements_of(ranks_.alike() ? tokens_ : ranks_.most) / plan_.tensor * copies;
@@ -237,7 +238,8 @@ class TokenWork {
   // Share of all tokens that a rank with so many rows gets, each once.
   [[nodiscard]] double reached_by(const FeedForward& kind, double rows) const {
     const auto all = static_cast<double>((routed_chunks() + routed_decodes()) * kind.experts_per_token);
-    return reaching_share(kind.experts, kind.experts_per_token, kind.experts * (rows / all));
+    const int placed = placed_experts(plan_, kind);
+    return reaching_share(placed, kind.experts_per_token, placed * (rows / all));
   }
 
   const ModelSpec& model_;

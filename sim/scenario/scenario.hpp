@@ -88,6 +88,7 @@ struct EngineConfig : serving::KvPlaces {
   EngineChoice engine;
   std::int64_t tensor_parallel = 1, pipeline_parallel = 1, expert_parallel = 1, data_parallel = 1;
   models::ExpertExchange expert_exchange = models::ExpertExchange::all_gather;
+  std::int64_t redundant_experts = 0;
   bool lock_step = false;  // data-parallel ranks of a mixture step together; set when the model is known
   std::int64_t pipeline_batches = 1;
   bool pipeline_chunks = false;

@@ -98,6 +98,9 @@ void add_engine_fields(Fields<T>& f) {
         "the next chunk of a prompt enters the first stage as soon as the one before has left it, where no decodes are "
         "in the step (chunked pipeline parallelism)");
   f.add("expert_parallel", &T::expert_parallel, "ranks that share the experts of a layer").between(1, 1024);
+  f.add("redundant_experts", &T::redundant_experts,
+        "copies of experts in each layer, beyond one of each: what expert_parallel ranks divide are all of them (EPLB)")
+      .between(0, 4096);
   f.add("data_parallel", &T::data_parallel,
         "ranks with queues and KV pools of their own; those of a mixture share its experts and step together")
       .between(1, 1024);
@@ -271,7 +274,7 @@ const Fields<PoolConfig>& pool_fields() {
 
 models::ParallelPlan EngineConfig::plan() const {
   return {static_cast<int>(tensor_parallel), static_cast<int>(pipeline_parallel), static_cast<int>(expert_parallel),
-          lock_step ? static_cast<int>(data_parallel) : 1, expert_exchange};
+          lock_step ? static_cast<int>(data_parallel) : 1, expert_exchange, static_cast<int>(redundant_experts)};
 }
 
 const Fields<ScenarioConfig>& scenario_fields() {

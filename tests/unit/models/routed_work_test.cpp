@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model_fixtures.hpp"
+#include "models/memory.hpp"
 #include "models/step_work.hpp"
 #include "tests/support/approx.hpp"
 
@@ -48,6 +49,32 @@ TEST_CASE("ranks of experts have the rows and the experts of one device between 
       CHECK(shared.average->rows < static_cast<double>(shared.rows));
     }
   }
+}
+
+// DeepSeek-V3 as its authors and SGLang's serve it: 256 experts and 32 copies on 72 ranks.
+TEST_CASE("copies of experts let any number of ranks hold as many each, share the rows, and take their memory") {
+  const ModelSpec model = catalogued("deepseek-v3");
+  ParallelPlan plan{.expert = 72, .data = 72, .exchange = ExpertExchange::all_to_all};
+  REQUIRE(problems(plan, model).size() == 1);
+  CHECK(problems(plan, model)[0] == "expert parallelism 72 does not divide the 256 experts");
+  plan.redundant_experts = 31;
+  CHECK(problems(plan, model)[0] == "expert parallelism 72 does not divide the 287 experts and their copies");
+  plan.redundant_experts = 32;
+  CHECK(problems(plan, model).empty());
+
+  const auto product = all_of<GroupedGemm>(token_work(model, plan, 0, 128, kUniform)).front().what;
+  CHECK(product.experts_held == 4);  // 288 / 72
+  CHECK(product.average->rows == 128 * 8);
+  const auto exchanges = collectives(token_work(model, plan, 0, 128, kUniform), Collective::Kind::all_to_all);
+  REQUIRE(exchanges.size() == 2);
+  // 72 (1 - C(284, 8) / C(288, 8)) = 7.71 ranks, and 7,168 bytes of a token in fp8.
+  CHECK(exchanges[0].what.bytes == approx(128 * 7168 * 7.71139));
+  CHECK(exchanges[0].what.ranks == 72);
+  // Four experts a rank, as 64 ranks without copies have.
+  const ParallelPlan fewer{.expert = 64, .data = 64, .exchange = ExpertExchange::all_to_all};
+  CHECK(memory_need(model, plan, 1, 1).weights == memory_need(model, fewer, 1, 1).weights);
+  CHECK(problems({.redundant_experts = 32}, model)[0] ==
+        "redundant experts are copies on other ranks: they need expert parallelism");
 }
 
 // The rows of all ranks are those of T tokens, k each, and each rank sorts the tokens that it has.
