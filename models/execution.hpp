@@ -13,9 +13,10 @@ namespace llmscape::models {
 // that attention reads to its end, filled or not (transformers' StaticCache); or in one tensor, which each step
 // concatenates with its new entries into another one (transformers' DynamicCache).
 enum class KvCacheForm : std::uint8_t { paged, slots, concatenated };
-// One kernel that keeps scores on chip (FlashAttention), or GEMMs and a softmax that pass whole rows of scores through
-// the device's memory.
-enum class AttentionForm : std::uint8_t { flash, eager };
+// Kernels that keep scores on chip (FlashAttention): one call for prompts and decodes of a step, which runs both in one
+// kernel where the device's takes both, or a call for each; or GEMMs and a softmax that pass whole rows of scores
+// through the device's memory.
+enum class AttentionForm : std::uint8_t { flash, flash_separate, eager };
 // Which tokens of a step the head computes logits of: those that a token is drawn from, or all.
 enum class LogitRows : std::uint8_t { last, all };
 // How a token is drawn from a row of logits: in kernels that read it once or twice, or by sorting it first, as

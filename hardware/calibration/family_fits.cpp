@@ -265,7 +265,10 @@ std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::prompts(const std
   const auto mixed = attention_rows(tables_.mixed_attention, kv);
   PrefillAttentionCalibration fit = fit_prefill_attention(gpu, chunks, mixed, scoring);
   std::vector<CorrectionRow> rows;
-  if (mixed.empty()) rows = correction_rows(gpu, fit.parameters, chunks);
+  if (mixed.empty()) {
+    fit.parameters.takes_decodes = gpu.prefill_attention.takes_decodes;
+    rows = correction_rows(gpu, fit.parameters, chunks);
+  }
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
 }
 

@@ -40,7 +40,7 @@ std::vector<FreeParameter> free_parameters(const Chip& chip, const Tiling& tilin
 PrefillAttentionParameters parameters_of(const Tiling& tiling, std::span<const double> free) {
   PrefillAttentionParameters p;
   p.tile_edge = tiling.edge;
-  p.takes_decodes = tiling.by_head;
+  p.by_head = tiling.by_head;
   p.compute_efficiency = free[0];
   p.softmax_flops = free[1];
   p.memory_efficiency = free[2];
@@ -145,6 +145,7 @@ PrefillAttentionCalibration fit_prefill_attention(const Chip& chip, std::span<co
   PrefillAttentionCalibration calibration;
   calibration.report = fit(prompt_problem(chip, rows, tiling), scoring);
   PrefillAttentionParameters& p = calibration.parameters = parameters_of(tiling, values_of(calibration.report.fitted));
+  p.takes_decodes = !mixed.empty();
   p.tag = Tag::fitted;
   const auto widen = [&](const auto& r) {
     p.most_tokens = std::max(p.most_tokens, r.tokens);
@@ -166,7 +167,6 @@ PrefillAttentionCalibration fit_latent_prompts(const Chip& chip, std::span<const
   calibration.report.family = "latent_prefill_attention";
   PrefillAttentionParameters& p = calibration.parameters = parameters_of(tiling, values_of(calibration.report.fitted));
   p.kernel = models::AttentionKernel::latent;
-  p.takes_decodes = false;  // decodes are absorbed, and run in a kernel of their own
   p.tag = Tag::fitted;
   for (const traces::TimedLatentAttention& r : records) {
     p.most_tokens = std::max(p.most_tokens, r.tokens);

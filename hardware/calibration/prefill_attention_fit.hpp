@@ -16,7 +16,8 @@ struct PrefillAttentionCalibration {
 };
 
 // Fits prefill attention to records of chunks, and to those of chunks with decodes in the same kernel; the tiling
-// is what explains the records best. `records` must not be empty, `mixed` may be.
+// is what explains the records best. `records` must not be empty, `mixed` may be: chunks alone do not tell in which
+// kernel decodes run (takes_decodes).
 PrefillAttentionCalibration fit_prefill_attention(const Chip& chip,
                                                   std::span<const traces::TimedPrefillAttention> records,
                                                   std::span<const traces::TimedMixedAttention> mixed = {},

@@ -21,7 +21,7 @@ constexpr double kAppendPasses = 2;  // new keys and values are read and written
 class TileWork {
  public:
   TileWork(const models::PrefillAttention& shape, const PrefillAttentionParameters& p)
-      : shape_(shape), edge_(static_cast<double>(p.tile_edge)), packs_(!p.takes_decodes),
+      : shape_(shape), edge_(static_cast<double>(p.tile_edge)), packs_(!p.by_head),
         window_blocks_(shape.window > 0 ? blocks(static_cast<double>(shape.window)) + 1
                                         : std::numeric_limits<double>::infinity()) {}
 
@@ -142,8 +142,10 @@ const Fields<PrefillAttentionParameters>& prefill_attention_fields() {
     f.add("launch", &P::launch, "fixed time of the kernel").required().at_least(0);
     f.add("tile", &P::tile, "fixed cost of a tile").required().at_least(0);
     f.add("wave_quantisation", &P::wave_quantisation, "1 for classic waves, 0 for none").required().between(0, 1);
+    f.add("by_head", &P::by_head, "a tile holds rows of one query head; else the heads of a group are packed into tiles");
     f.add("takes_decodes", &P::takes_decodes,
-          "FlashAttention 2: a tile for each query head, those of decodes beside a chunk too");
+          "decodes beside a chunk run in this kernel, a tile for each query head (FlashAttention 2), where the engine "
+          "has one call for both");
     f.add("widening", &P::widening,
           "bytes a second of keys and values that are written in 16 bits before they are read; absent: no such copy")
         .above(0);

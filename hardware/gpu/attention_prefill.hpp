@@ -20,8 +20,9 @@ struct PrefillAttentionParameters : Fit {
   Seconds launch;
   Seconds tile;                  // fixed cost of a tile
   double wave_quantisation = 0;  // 1: classic waves; 0: none
-  // A tile holds rows of one query head (FlashAttention 2), so that decodes beside a prompt chunk run in this kernel, a
-  // tile for each query head, instead of in one of their own. Otherwise the heads of a group are packed into tiles.
+  bool by_head = false;  // a tile holds rows of one query head; else the heads of a group are packed into tiles
+  // Decodes beside a prompt chunk run in this kernel, a tile for each query head, instead of in one of their own:
+  // FlashAttention 2, where the engine has all sequences of a step in one call (models::AttentionForm::flash).
   bool takes_decodes = false;
   // Kernels that know no entries in 8 bits beside queries in 16: the keys and values of a chunk, those of its cache
   // too, are written in 16 bits before they are read, so many of their bytes a second. Absent: no such copy.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/fitted_range.hpp"
 
+#include "hardware/gpu/absorbed_prompts.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,6 +58,9 @@ bool FittedRange::check(const models::PrefillAttention& shape, std::span<const m
   if (runs_sparse(shape, chunks)) return check_sparse(shape);
   if (chunks.empty()) return true;
   if (shape.kernel == models::AttentionKernel::indexed) return check_indexed(shape.kv);
+  if (absorbed(shape))
+    return std::ranges::all_of(as_decodes(shape, chunks),
+                               [this](const auto& decodes) { return check(decodes, gpu_.decode_attention_of(decodes)); });
   const auto& fit = gpu_.prefill_attention_of(shape);
   const auto outside = std::ranges::find_if(chunks, [&](const models::PrefillChunk& chunk) {
     return chunk.tokens > fit.most_tokens || chunk.tokens + chunk.cached > fit.longest_context;
@@ -70,7 +75,11 @@ bool FittedRange::check(const models::PrefillAttention& shape, std::span<const m
 bool FittedRange::check(const models::AnyOperator& op) {
   if (const auto* g = std::get_if<models::Gemm>(&op))
     return check_product(OperatorFamily::gemm, gpu_.gemm_of(g->weights, g->activations), gpu_.gemm, *g, g->m);
-  if (const auto* g = std::get_if<models::GroupedGemm>(&op))
+  if (const auto* g = std::get_if<models::GroupedGemm>(&op); g && gpu_.prices_as_block_scaled(g->weights)) {
+    if (std::string& text = first(OperatorFamily::grouped_gemm); text.empty())
+      text = fmt::format("experts in {}: that kernel was not timed, and is priced as fp8_block", g->weights.name);
+    return false;
+  } else if (g)
     return check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm_of(g->weights, g->activations),
                          gpu_.grouped_gemm(), *g, g->rows);
   if (const auto* a = std::get_if<models::DecodeAttention>(&op)) return check(*a, gpu_.decode_attention_of(*a));

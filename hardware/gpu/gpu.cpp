@@ -37,6 +37,8 @@ Joules work_of(const KernelCost& cost, double padding, const std::optional<Joule
   return padded * cost.bf16_flops * in_bf16;
 }
 
+const std::string kScaledByTensor = "fp8", kScaledByBlock = "fp8_block";
+
 // W8A16: no kernel that was timed.
 bool widened_bytes(const models::Format& weights, const models::Format& inputs) {
   return weights.bytes == 1 && inputs.bytes > 1;
@@ -81,7 +83,11 @@ Gpu Gpu::of_engine(const std::string& whose) const {
   lay_over(gpu.latent_decode_attention, own.latent_decode_attention);
   lay_over(gpu.indexed_attention, own.indexed_attention);
   if (!own.collectives.empty()) {
-    std::erase_if(gpu.links.collectives, [](const CollectiveFit& fit) { return fit.below.has_value(); });
+    std::erase_if(gpu.links.collectives, [&own](const CollectiveFit& fit) {
+      return fit.below && std::ranges::any_of(own.collectives, [&fit](const CollectiveFit& of_engine) {
+               return of_engine.kind == fit.kind && of_engine.ranks == fit.ranks;
+             });
+    });
     gpu.links.collectives.insert(gpu.links.collectives.end(), own.collectives.begin(), own.collectives.end());
   }
   return gpu;
@@ -125,9 +131,14 @@ const StateKernels& Gpu::state_of(models::StateForm form) const {
   return own != state_kernels.end() ? own->second : assumed_state_kernels(form);
 }
 
+bool Gpu::prices_as_block_scaled(const models::Format& weights) const {
+  return weights.name == kScaledByTensor && !expert_gemm_by_format.contains(weights.name) &&
+         expert_gemm_by_format.contains(kScaledByBlock);
+}
+
 const GemmParameters& Gpu::grouped_gemm_of(const models::Format& weights, const models::Format& inputs) const {
-  const auto own =
-      widened_bytes(weights, inputs) ? expert_gemm_by_format.end() : expert_gemm_by_format.find(weights.name);
+  if (widened_bytes(weights, inputs)) return grouped_gemm();
+  const auto own = expert_gemm_by_format.find(prices_as_block_scaled(weights) ? kScaledByBlock : weights.name);
   return own != expert_gemm_by_format.end() ? own->second : grouped_gemm();
 }
 

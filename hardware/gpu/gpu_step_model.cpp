@@ -16,6 +16,7 @@ bool latent(const models::LayerGroup& group) { return std::holds_alternative<mod
 GpuPrices::GpuPrices(const Gpu& gpu, const models::ModelSpec& model, const models::ParallelPlan& plan,
                      const Device::Settings& settings)
     : gpu_(gpu), rates_{*gpu_.peak_bf16, *gpu_.hbm_bandwidth}, power_(gpu_.power()), model_(model), plan_(plan),
+      one_call_(settings.execution.attention == models::AttentionForm::flash),
       latent_(std::any_of(model.groups.begin(), model.groups.end(), latent)),
       tables_(model, plan, settings, [this](const auto& operators) { return priced(operators); }) {
   std::vector<models::TokenChange> changes;
@@ -220,7 +221,7 @@ void GpuPrices::add_attention(PartCost& part, AttentionLayers& layers, std::span
   const bool sparse = runs_sparse(layers.prefill, chunks);
   KernelCost prefill = sparse ? sparse_attention_cost(gpu_, layers.prefill, chunks) : prompt_cost(layers, chunks);
   KernelCost decode;
-  if (layers.decode.sequences > 0 && !chunks.empty() && layers.prefill_fit->takes_decodes && !sparse) {
+  if (layers.decode.sequences > 0 && !chunks.empty() && layers.prefill_fit->takes_decodes && one_call_ && !sparse) {
     // One kernel: what the decodes add to it is theirs.
     decode = mixed_attention_cost(gpu_, *layers.prefill_fit, layers.dense, chunks, layers.decode) - prefill;
     decode.time += attention_tail(*layers.decode_fit, layers.decode);

@@ -94,7 +94,8 @@ class GpuPrices {
   PowerModel power_;
   models::ModelSpec model_;
   models::ParallelPlan plan_;
-  bool latent_;  // the attention of prompts is then a choice of forms, with GEMMs of their own
+  bool one_call_;  // prompts and decodes of a step are in one call of attention
+  bool latent_;    // the attention of prompts is then a choice of forms, with GEMMs of their own
   std::vector<AttentionLayers> attention_;
   std::vector<IndexLayers> indexes_;
   std::vector<models::PrefillChunk> seen_;

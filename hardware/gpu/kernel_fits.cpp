@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/kernel_fits.hpp"
 
+#include "hardware/gpu/absorbed_prompts.hpp"
 #include "hardware/gpu/pricing.hpp"
 
 #include <algorithm>
@@ -19,6 +20,7 @@ struct FitOf {
   const Fit* operator()(const models::IndexScores& s) const { return &gpu.indexed_attention_of(s.kv); }
   const Fit* operator()(const models::PrefillAttention& a) const {
     if (a.kernel == models::AttentionKernel::indexed) return &gpu.indexed_attention_of(a);
+    if (absorbed(a)) return &gpu.decode_attention_of(as_decodes(a, a.chunks).front());
     if (runs_sparse(a, a.chunks)) return &gpu.sparse_attention_of(a.sparse_kernel);
     return &gpu.prefill_attention_of(a);
   }

@@ -29,7 +29,7 @@ const Fields<KernelSet>& kernel_set_fields() {
     f.add("quantises_in", &P::quantises_in, "kernels that write narrow inputs of GEMMs themselves; absent: none")
         .one_of({"norm", "activation"});
     f.add_group("collectives", &P::collectives, collective_fields(),
-                "the engine's own; they take the place of the device's rows with 'below'");
+                "the engine's own; they take the place of the device's rows of the same kind and ranks with 'below'");
     return f;
   }();
   return fields;

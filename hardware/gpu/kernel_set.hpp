@@ -28,7 +28,8 @@ struct KernelSet {
   std::map<std::string, IndexedAttentionParameters> indexed_attention;
   std::optional<FittedScales> scales;     // in place of ElementwiseParameters::scales; absent: nowhere
   std::vector<std::string> quantises_in;  // as Gpu has it; absent: none, whatever the GPU's own do
-  // The engine's own: they take the place of the GPU's rows that leave large tensors to others (`below`).
+  // The engine's own: they take the place of the GPU's rows of the same kind and ranks that leave large tensors to
+  // others (`below`).
   std::vector<CollectiveFit> collectives;
 };
 const Fields<KernelSet>& kernel_set_fields();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/pricing.hpp"
 
+#include "hardware/gpu/absorbed_prompts.hpp"
+
 namespace llmscape::hardware {
 namespace {
 
@@ -25,6 +27,12 @@ struct Pricer {
   void operator()(const models::PrefillAttention& a) const {
     if (a.kernel == models::AttentionKernel::indexed) {
       attention(OperatorFamily::prefill_attention, indexed_attention_cost(gpu, gpu.indexed_attention_of(a), a), a.kv);
+      return;
+    }
+    if (absorbed(a)) {
+      for (const models::DecodeAttention& chunks : as_decodes(a, a.chunks))
+        attention(OperatorFamily::prefill_attention,
+                  decode_attention_cost(gpu, gpu.decode_attention_of(chunks), chunks), a.kv);
       return;
     }
     if (runs_sparse(a, a.chunks)) {

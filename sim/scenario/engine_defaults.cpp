@@ -12,7 +12,8 @@
 namespace llmscape::scenario {
 namespace {
 
-// From a version on, an engine does this unless told otherwise; a later row replaces an earlier one's value.
+// From a version on, an engine does this unless told otherwise; a later row replaces an earlier one's value, an empty one
+// takes it back.
 struct Default {
   std::string_view engine, from, key, value;
 };
@@ -23,6 +24,8 @@ struct Default {
 // overlap scheduler since 0.4, swa_full_tokens_ratio 0.8. TensorRT-LLM: the PyTorch flow with its overlap scheduler
 // since 1.0. First tokens of disaggregated serving: vLLM's decoders compute the last prompt token again
 // (num_external_computed_tokens = prompt - 1), SGLang and TensorRT-LLM send the first token with the KV entries.
+// vLLM's engine v1 has all sequences of a step in one call of attention; v0 called it for prompts and for decodes, as
+// TensorRT-LLM (context and generation phase) and SGLang do, Sarathi's authors did, and Orca by request.
 // transformers: padded batches without anything captured, a DynamicCache that torch.cat makes anew in each step, logits
 // of the last token alone since 4.45 (num_logits_to_keep of generate; all of them before), scaled_dot_product_attention
 // (before 4.36 eager).
@@ -40,6 +43,7 @@ struct Default {
 // without them. Rows of 0.16 and 0.18 show none; 0.8 to 0.10 are taken to be like 0.11.
 constexpr std::array kDefaults = {
     Default{"vllm", "0", "batcher", "vllm_v0"},
+    Default{"vllm", "0", "attention", "flash_separate"},
     Default{"vllm", "0", "cuda_graphs", "none"},
     Default{"vllm", "0", "asynchronous", "false"},
     Default{"vllm", "0", "kv_windows", "ignored"},
@@ -49,6 +53,7 @@ constexpr std::array kDefaults = {
     Default{"vllm", "0", "per_sequence", "82 us"},
     Default{"vllm", "0.2.7", "cuda_graphs", "full"},
     Default{"vllm", "0.8", "batcher", "vllm_v1"},
+    Default{"vllm", "0.8", "attention", ""},
     Default{"vllm", "0.8", "cuda_graphs", "piecewise"},
     Default{"vllm", "0.8", "per_step", "1.1 ms"},
     Default{"vllm", "0.8", "per_sequence", "38 us"},
@@ -59,6 +64,7 @@ constexpr std::array kDefaults = {
     Default{"vllm", "0.14", "per_sequence", "0 s"},
     Default{"vllm", "0.19", "", ""},
     Default{"sglang", "0", "batcher", "sglang"},
+    Default{"sglang", "0", "attention", "flash_separate"},
     Default{"sglang", "0", "cuda_graphs", "full"},
     Default{"sglang", "0", "asynchronous", "false"},
     Default{"sglang", "0", "kv_windows", "ratio"},
@@ -67,6 +73,7 @@ constexpr std::array kDefaults = {
     Default{"sglang", "0.4", "asynchronous", "true"},
     Default{"sglang", "0.5", "first_report", "at_once"},
     Default{"tensorrt_llm", "0", "batcher", "trtllm"},
+    Default{"tensorrt_llm", "0", "attention", "flash_separate"},
     Default{"tensorrt_llm", "0", "cuda_graphs", "full"},
     Default{"tensorrt_llm", "0", "asynchronous", "false"},
     Default{"tensorrt_llm", "0", "kv_windows", "split"},
@@ -74,14 +81,17 @@ constexpr std::array kDefaults = {
     Default{"tensorrt_llm", "0", "first_report", "at_once"},
     Default{"tensorrt_llm", "1.0", "asynchronous", "true"},
     Default{"orca", "0", "batcher", "orca"},
+    Default{"orca", "0", "attention", "flash_separate"},
     Default{"orca", "0", "cuda_graphs", "none"},
     Default{"orca", "0", "kv_windows", "ignored"},
     Default{"orca", "0", "first_token", "prefill"},
     Default{"orca", "0", "first_report", "at_once"},
     Default{"sarathi", "0", "batcher", "sarathi"},
+    Default{"sarathi", "0", "attention", "flash_separate"},
     Default{"sarathi", "0", "cuda_graphs", "none"},
     Default{"sarathi", "0", "kv_windows", "ignored"},
     Default{"sarathi", "0", "first_token", "prefill"},
+    Default{"sarathi", "0", "first_report", "at_once"},
     Default{"transformers", "0", "batcher", "static"},
     Default{"transformers", "0", "cuda_graphs", "none"},
     Default{"transformers", "0", "kv_windows", "ignored"},
@@ -91,7 +101,6 @@ constexpr std::array kDefaults = {
     Default{"transformers", "0", "logits", "all"},
     Default{"transformers", "4.36", "attention", "flash"},
     Default{"transformers", "4.45", "logits", "last"},
-    Default{"sarathi", "0", "first_report", "at_once"},
 };
 
 // Batchers that are of one engine alone; the version is what is taken where only the batcher is named.
@@ -132,6 +141,7 @@ std::map<std::string_view, std::string_view> defaults_of(std::string_view engine
   std::map<std::string_view, std::string_view> all;
   for (const Default& row : kDefaults)
     if (row.engine == engine && !row.key.empty() && compare_versions(row.from, version) <= 0) all[row.key] = row.value;
+  std::erase_if(all, [](const auto& said) { return said.second.empty(); });
   return all;
 }
 
@@ -276,8 +286,12 @@ const Fields<EngineChoice>& engine_fields() {
         "where KV entries lie: in blocks; in a slot of max_model_len tokens for each sequence, which decodes read "
         "to its end; in a tensor that each step reads and writes once more, with its new entries");
     f.add_enum("attention", &EngineChoice::attention,
-               {{"flash", AttentionForm::flash}, {"eager", AttentionForm::eager}},
-               "one kernel, or GEMMs and a softmax between which all scores are written to memory and read");
+               {{"flash", AttentionForm::flash},
+                {"flash_separate", AttentionForm::flash_separate},
+                {"eager", AttentionForm::eager}},
+               "prompts and decodes of a step in one kernel where the device's takes both (FlashAttention 2), or always "
+               "in a kernel each, or GEMMs and a softmax between which all scores are written to memory and read; "
+               "absent: as the version does");
     f.add_enum("logits", &EngineChoice::logits, {{"last", LogitRows::last}, {"all", LogitRows::all}},
                "the head computes those that a token is drawn from, or those of all tokens of a step");
     f.add_enum("sampling", &EngineChoice::sampling,

@@ -149,11 +149,12 @@ TEST_CASE("the mini engine's runs on the H100, by the catalogue and by a device 
     double catalogued_step, catalogued_tpot, catalogued_power;  // by the catalogue
   };
   const hardware::Calibration fit = calibrated();
-  for (const Run& run : {Run{"8b-chat", 0.04, 0.03, 0.02, 0.04, 0.05, 0.03},     //
-                         Run{"8b-rag", 0.04, 0.07, 0.075, 0.025, 0.06, 0.095},   //
-                         Run{"8b-long", 0.025, 0.025, 0.02, 0.02, 0.085, 0.05},  //
-                         Run{"8b-one", 0.03, 0.02, 0.06, 0.05, 0.02, 0.06},      //
-                         Run{"1b-chat", 0.14, 0.05, 0.07, 0.08, 0.095, 0.08}}) {
+  // The engine runs decodes and prompts in two kernels (sim/live/cuda_executor.cpp), and so does the device by its kernels.
+  for (const Run& run : {Run{"8b-chat", 0.06, 0.05, 0.02, 0.04, 0.05, 0.03},    //
+                         Run{"8b-rag", 0.04, 0.03, 0.075, 0.025, 0.06, 0.095},  //
+                         Run{"8b-long", 0.025, 0.03, 0.02, 0.02, 0.085, 0.05},  //
+                         Run{"8b-one", 0.03, 0.02, 0.06, 0.05, 0.02, 0.06},     //
+                         Run{"1b-chat", 0.15, 0.06, 0.07, 0.08, 0.095, 0.08}}) {
     CAPTURE(run.name);
     const std::string path = kRuns + run.name + ".json.gz";
     const auto own = test::engine_outcome(path, fit.device);

@@ -113,7 +113,7 @@ TEST_CASE("a kernel of its own for heads that share no keys is told from the row
 PrefillAttentionParameters prefill_truth(bool by_head) {
   PrefillAttentionParameters p;
   p.tile_edge = 128;
-  p.takes_decodes = by_head;
+  p.by_head = by_head;
   p.compute_efficiency = 0.8;
   p.softmax_flops = 200;
   p.memory_efficiency = 0.7;
@@ -144,7 +144,8 @@ TEST_CASE("320 chunks with 3 % noise give rate and launch back within 3 %, and i
     const PrefillAttentionCalibration fit = fit_prefill_attention(h100(), chunks(320, by_head, 1));
     const PrefillAttentionParameters& p = fit.parameters;
     CHECK(p.tile_edge == 128);
-    CHECK(p.takes_decodes == by_head);
+    CHECK(p.by_head == by_head);
+    CHECK_FALSE(p.takes_decodes);  // no row has decodes in it
     CHECK(off(p.launch.si(), truth.launch.si()) < 0.03);
     // Time of a pair of query and key; efficiency and softmax apart are known half as well.
     for (const double head_dim : {64., 128.})

@@ -131,7 +131,7 @@ TEST_CASE("FlashAttention 2 copies to pack the heads of a group, and splits the 
 
 TEST_CASE("decodes beside a chunk are read once where L2 holds them, once for each query head where nothing does") {
   Gpu gpu = worked_gpu("h100-sxm");
-  gpu.prefill_attention.takes_decodes = true;
+  gpu.prefill_attention.by_head = true;
   const std::array chunks = {models::PrefillChunk{16, 0, true}};
   const auto bytes = [&](std::int64_t sequences, std::int64_t context) {
     return mixed_attention_cost(gpu, gpu.prefill_attention, prefill_shape(), chunks, decode(sequences, context))

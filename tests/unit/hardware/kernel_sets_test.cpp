@@ -74,7 +74,20 @@ TEST_CASE("an engine changes the families that its set has, and no other") {
   // Formats that the set lacks are the entry's own: int8 runs in bf16's kernels at its own width.
   const Gpu chosen = gpu.of_engine("sglang");
   CHECK(chosen.engine == "sglang");
-  CHECK(chosen.expert_gemm_by_format.at("fp8").launch == gpu.expert_gemm_by_format.at("fp8").launch);
+  CHECK(gpu.of_engine("tensorrt_llm").expert_gemm_by_format.at("int4").launch ==
+        gpu.expert_gemm_by_format.at("int4").launch);
+}
+
+// Sets of a GB200 have rows of two and four ranks; eight keep the entry's own, and not NCCL's 25 us.
+TEST_CASE("an engine's collectives take the place of the entry's small ones of the same ranks alone") {
+  const Gpu gpu = catalog_gpu("gb200");
+  const auto small = [&gpu](const char* engine, int ranks) {
+    return 1e6 * collective_time(gpu.of_engine(engine).links,
+                                 {models::Collective::Kind::all_reduce, 16384, ranks}).si();
+  };
+  CHECK(small("sglang", 8) == approx(small("vllm", 8)));
+  CHECK(small("tensorrt_llm", 8) < 10);
+  CHECK(small("sglang", 4) < small("vllm", 4));
 }
 
 // Of the four quantisations of a dense layer, that of the attention's output is left: with 32 tokens of an 8B model,
