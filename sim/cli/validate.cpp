@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ constexpr const char* kFooter =
   a table NAME,METRIC,...              a table of the same form: each metric that both have
 A limit is METRIC.FIGURE=VALUE. Figures: mean, p50, p90, p99 (of all predicted against all measured
 values), error_mean, error_median, error_p90, error_p95, bias (of the pairs), rank (1 - Spearman's);
-of running and waiting: rmse. Exit code 1 when one is exceeded or was not compared.
+of running and waiting: rmse. Exit code 1 when one is exceeded or was not compared; of several MEASURED
+the worst counts.
 
 Examples:
   llmscape validate out --against requests.jsonl --max-error tpot.mean=3% --max-error ttft.mean=10%
@@ -168,41 +170,38 @@ int validate(const Arguments& arguments) {
   Diagnostics diagnostics;
   validation::Report report;
   report.predicted = arguments.predicted;
-  std::vector<validation::Limit> limits;
-  for (const std::string& text : arguments.limits) {
-    std::string problem;
-    if (auto limit = validation::parse_limit(text, problem)) limits.push_back(std::move(*limit));
-    else diagnostics.error(typed("--max-error"), problem);
-  }
+  const std::vector<validation::Limit> limits = validation::parse_limits(arguments.limits, diagnostics);
   if (arguments.rows.given()) validate_rows(arguments.rows, report, diagnostics);
   else if (arguments.predicted.empty() || arguments.measured.empty())
     diagnostics.error(typed("validate"), "needs PREDICTED and --against, or --deployments or --batches");
   for (const std::string& measured : arguments.measured) {
     report.measured += (report.measured.empty() ? "" : " and ") + measured;
+    const std::size_t comparisons = report.comparisons.size(), courses = report.courses.size();
     add(arguments, measured, report, diagnostics);
+    if (arguments.measured.size() < 2) continue;
+    for (auto& comparison : std::span(report.comparisons).subspan(comparisons)) comparison.of = measured;
+    for (auto& course : std::span(report.courses).subspan(courses)) course.of = measured;
   }
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
-  bool met = true;
-  for (const validation::Limit& limit : limits) {
-    report.verdicts.push_back(validation::judge(limit, report.comparisons, report.courses));
-    met = met && report.verdicts.back().met();
-  }
+  const bool met = validation::hold_to(limits, report);
   if (!arguments.json.empty()) write_file_atomically(arguments.json, validation::to_json(report));
-  if (!arguments.junit.empty()) write_file_atomically(arguments.junit, validation::to_junit(report));
+  if (!arguments.junit.empty()) write_file_atomically(arguments.junit, validation::to_junit(report, "validate"));
   if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, validation::to_markdown(report));
   if (!is_stdout(arguments.json) && !is_stdout(arguments.junit) && !is_stdout(arguments.markdown))
     std::fputs(validation::to_text(report).c_str(), stdout);
   return met ? kDone : kFailed;
 }
 
-void add_row_options(CLI::App& verb, RowArguments& rows, CLI::Option* against) {
+void add_row_options(CLI::App& verb, RowArguments& rows, CLI::Option* predicted, CLI::Option* against) {
   CLI::Option* deployments =
       verb.add_option("--deployments", rows.deployments, "Instead: a table of deployments under load, each simulated")
           ->type_name("TABLE")
+          ->excludes(predicted)
           ->excludes(against);
   verb.add_option("--batches", rows.batches, "Instead: a table of batches that are submitted at once")
       ->type_name("TABLE")
+      ->excludes(predicted)
       ->excludes(against)
       ->excludes(deployments);
   verb.add_option("--columns", rows.columns, "How the table's columns are read (schema rows/1)")->type_name("FILE");
@@ -217,6 +216,8 @@ void add_row_options(CLI::App& verb, RowArguments& rows, CLI::Option* against) {
       ->type_name("N")
       ->check(CLI::Range(1, 1024).description(""))
       ->default_str("the processors of this machine");
+  for (const char* of_rows : {"--columns", "--host", "--by", "--jobs"})
+    verb.get_option(of_rows)->excludes(predicted)->excludes(against);
 }
 
 }  // namespace
@@ -225,12 +226,13 @@ void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("validate", "Compare predictions with measurements and hold them to limits");
   verb->footer(kFooter);
-  verb->add_option("predicted", arguments->predicted, "A folder of 'run -o', a device or a table")
-      ->type_name("PREDICTED");
+  CLI::Option* predicted =
+      verb->add_option("predicted", arguments->predicted, "A folder of 'run -o', a device or a table")
+          ->type_name("PREDICTED");
   CLI::Option* against = verb->add_option("--against", arguments->measured, "What was measured. Repeatable")
                              ->type_name("MEASURED")
                              ->allow_extra_args(false);
-  add_row_options(*verb, arguments->rows, against);
+  add_row_options(*verb, arguments->rows, predicted, against);
   verb->add_option("--max-error", arguments->limits, "Fail where this error is larger: tpot.mean=3%. Repeatable")
       ->type_name("LIMIT")
       ->allow_extra_args(false);

@@ -34,6 +34,7 @@ struct Course {
   double rmse = 0;         // in requests
   double mean_predicted = 0, mean_measured = 0;
   double largest = 0, largest_at = 0;  // difference, predicted - measured, and when
+  std::string of{};                    // as Comparison::of
 };
 std::vector<Course> compare_loads(const std::vector<RequestTimes>& predicted, const std::vector<Load>& measured);
 

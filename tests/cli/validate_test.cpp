@@ -131,4 +131,30 @@ TEST_CASE("what cannot be compared is wrong usage, said on stderr") {
   }
 }
 
+TEST_CASE("of several measured files the worst is held to the limit, and named") {
+  const Scratch scratch;
+  const std::string predicted = scratch.file("p.csv", "id,tpot_s\na,1.1\n"),
+                    drifted = scratch.file("drifted.csv", "id,tpot_s\na,1\n"),  // 10 % off
+      same = scratch.file("same.csv", "id,tpot_s\na,1.1\n");
+  const Ran ran = run_program({"validate", predicted, "--against", drifted, "--against", same, "--max-error",
+                               "tpot_s.mean=1%", "--junit", scratch.path("v.xml"), "--markdown", scratch.path("v.md")});
+  CHECK(ran.code == 1);
+  CHECK(holds(scratch.content("v.md"), "10.00 % (" + drifted + ")"));
+  CHECK(holds(scratch.content("v.md"), "tpot_s (" + same + ")"));
+  CHECK(holds(scratch.content("v.xml"), "message=\"10.00 % (" + drifted + ")\""));
+}
+
+TEST_CASE("options of rows do nothing for files beside each other, and are refused there") {
+  const Scratch scratch;
+  const std::string table = scratch.file("m.csv", "id,tpot_s\na,1\n");
+  for (const std::vector<std::string>& of_rows : std::vector<std::vector<std::string>>{
+           {"--by", "x"}, {"--columns", "none.yaml"}, {"--host", "none.yaml"}, {"-j", "2"}, {"--deployments", table}}) {
+    std::vector<std::string> call = {"validate", table};
+    call.insert(call.end(), of_rows.begin(), of_rows.end());
+    const Ran ran = run_program(call);
+    CHECK(ran.code == 2);
+    CHECK_MESSAGE(holds(ran.err, " excludes "), ran.err);
+  }
+}
+
 }  // namespace llmscape::test::validate_test
