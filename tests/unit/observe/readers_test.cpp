@@ -295,4 +295,49 @@ TEST_CASE("a table of requests: the end of an answer by its TPOT, and rows witho
   CHECK(observed.notes[0].starts_with("1 of 3 requests"));
 }
 
+TEST_CASE("a table of one's own: cells that are no times or tokens are errors at their place, in rows that are meant") {
+  const test::Scratch scratch;
+  const auto read_table = [&](const std::string& text, const std::string& where = "") {
+    Diagnostics diagnostics;
+    Observed observed;
+    std::optional<Expression> meant;
+    if (!where.empty()) meant = Expression::parse(where, {}, diagnostics);
+    read_observed_table(scratch.file("t.csv", text), std::nullopt, meant, observed, diagnostics);
+    std::string told = diagnostics.text(false);
+    if (!diagnostics.has_errors()) told = observed.notes.empty() ? "" : observed.notes.front();
+    return std::pair(told, observed);
+  };
+  const auto told = [&](const std::string& text) { return read_table(text).first; };
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  const std::string header = "arrival_s,prompt_tokens,output_tokens,ttft_s,run\n";
+  CHECK(has(told(header + "0,10,2,0.1,a\n2023-11-14T22:13:20Z,10,2,0.1,a\n"),
+            "t.csv:3:1: error: 'arrival_s' must be a number of seconds; got '2023-11-14T22:13:20Z'"));
+  CHECK(has(told(header + "0,many,2,0.1,a\n"), "t.csv:2:3: error: 'prompt_tokens' must be a whole number of tokens"));
+  CHECK(has(told(header + "0,10,1e300,0.1,a\n"), "t.csv:2:6: error: 'output_tokens' must be a whole number"));
+  CHECK(has(told(header + "0,374.9,2,0.1,a\n"), "got '374.9'"));
+  CHECK(has(told("t_s,running\nnoon,3\n"), "t.csv:2:1: error: 't_s' must be a number of seconds"));
+  // Rows that are not meant may hold anything, and a row without an arrival is no figure.
+  CHECK(read_table(header + "0,10,2,0.1,a\nn/a,10,2,0.1,b\n", "run == 'a'").second.requests.size() == 1);
+  const auto [note, seen] = read_table(header + "0,10,2,0.1,a\n,10,2,0.7,a\n");
+  CHECK(note == "1 of 2 rows of a table of requests have no 'arrival_s' and are left out");
+  CHECK(seen.requests.size() == 1);
+  CHECK(seen.numbers.empty());
+}
+
+TEST_CASE("a table of figures has one row of each, and a table of which nothing is known says what is meant") {
+  const test::Scratch scratch;
+  const auto told = [&](const std::string& text) {
+    Diagnostics diagnostics;
+    Observed observed;
+    read_observed_table(scratch.file("t.csv", text), std::nullopt, std::nullopt, observed, diagnostics);
+    return diagnostics.text(false);
+  };
+  CHECK(told("name,ttft_s,tpot_s\na,0.1,\nb,,0.02\n").empty());
+  const std::string twice = told("name,ttft_s\na,0.1\n\nb,0.2\n");
+  CHECK_MESSAGE(twice.find("t.csv:4:1: error: 'ttft_s.mean' is told here and in line 2") != twice.npos, twice);
+  CHECK(twice.find("--where") != twice.npos);
+  const std::string unknown = told("name,ttft,tpot\na,0.1,0.02\n");
+  CHECK_MESSAGE(unknown.find("did you mean 'ttft_s' for 'ttft', 'tpot_s' for 'tpot'?") != unknown.npos, unknown);
+}
+
 }  // namespace llmscape::observe
