@@ -25,6 +25,7 @@
 #include "sim/observe/predicted.hpp"
 #include "sim/observe/readers.hpp"
 #include "sim/scenario/scenario_paths.hpp"
+#include "traces/csv_header.hpp"
 
 namespace llmscape::cli::observe_verb {
 namespace {
@@ -86,7 +87,7 @@ observe::Observed read_all(const Arguments& arguments, Diagnostics& diagnostics)
     const std::size_t colon = file.find(':');
     const bool named = colon != file.npos && !fs::exists(file);
     const std::string format = named ? file.substr(0, colon) : "", path = named ? file.substr(colon + 1) : file;
-    if (format == "rows" || (!named && !arguments.columns.empty() && path.find(".csv") != path.npos)) {
+    if (format == "rows" || (!named && !arguments.columns.empty() && traces::is_csv(path))) {
       tables.push_back(path);
     } else {
       others.push_back(path);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -21,6 +22,8 @@
 #include "sim/validation/report.hpp"
 #include "sim/validation/rows.hpp"
 #include "sim/validation/steps.hpp"
+#include "traces/cells.hpp"
+#include "traces/csv_header.hpp"
 
 namespace llmscape::cli::validate_verb {
 namespace {
@@ -71,9 +74,13 @@ std::string first_line(const fs::path& path) {
 enum class Measured { requests, engine, loads, rows };
 Measured kind_of_measured(const fs::path& path) {
   const std::string line = first_line(path);
-  const bool row = line.starts_with(R"({"metadata")") || line.find(R"("queued_ts")") != line.npos;
-  if (line.starts_with('{')) return row ? Measured::requests : Measured::engine;
-  return line.starts_with("t,") ? Measured::loads : Measured::rows;
+  // A log of requests has a whole object a line; a record is one object, on one line or on many.
+  const bool whole = line.ends_with('}') && line.find(R"("llmscape.engine/)") == line.npos;
+  if (line.starts_with('{')) return whole ? Measured::requests : Measured::engine;
+  std::vector<traces::Span> cells;
+  traces::split_cells(line, cells);
+  const auto is_time = [&line](const traces::Span& cell) { return traces::text_of_cell(line, cell) == "t"; };
+  return std::ranges::any_of(cells, is_time) ? Measured::loads : Measured::rows;
 }
 
 void price_steps(const traces::EngineRecord& record, const scenario::Scenario& scenario, validation::Report& report) {
@@ -113,7 +120,10 @@ void against_run(const fs::path& folder, const std::string& measured, validation
       return;
     case Measured::rows: break;
   }
-  diagnostics.error(typed(measured), "a run is compared with requests, loads over time or an engine's record");
+  diagnostics.error(
+      typed(measured),
+      "a run is compared with requests, loads over time (a table with the columns t, running and waiting) or an "
+      "engine's record");
 }
 
 std::optional<YamlNode> device_entry(const std::string& what, Diagnostics& diagnostics) {
@@ -154,9 +164,7 @@ void against_rows(const std::string& predicted, const std::string& measured, val
     append(report.comparisons, validation::compare_rows(*ours, *theirs, typed(measured), diagnostics));
 }
 
-bool is_table(const fs::path& path) {
-  return fs::is_regular_file(path) && path.string().find(".csv") != std::string::npos;
-}
+bool is_table(const fs::path& path) { return fs::is_regular_file(path) && traces::is_csv(path); }
 
 void add(const Arguments& arguments, const std::string& measured, validation::Report& report,
          Diagnostics& diagnostics) {

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -155,6 +157,26 @@ TEST_CASE("options of rows do nothing for files beside each other, and are refus
     CHECK(ran.code == 2);
     CHECK_MESSAGE(holds(ran.err, " excludes "), ran.err);
   }
+}
+
+TEST_CASE(
+    "what a file is, is known by what it says: a log without a key, loads in any order, a device in a folder a.csv") {
+  const Scratch scratch;
+  const std::string out = scratch.path("out");
+  REQUIRE(run_program({"run", scratch.file("s.yaml", small_scenario()), "-o", out, "--requests", "-q"}).code == 0);
+  const Ran log = run_program({"validate", out, "--against", scratch.file("log.jsonl", "{\"request_id\": \"a\"}\n")});
+  CHECK(log.code == 2);
+  CHECK_MESSAGE(holds(log.err, "log.jsonl:1:1: error: this is no request with its times: 'input_toks' is missing"),
+                log.err);
+  CHECK(run_program({"validate", out, "--against", scratch.file("l.csv", "running,t,waiting\n0,0,0\n1,1,0\n")}).code ==
+        0);
+  const Ran table = run_program({"validate", out, "--against", scratch.file("m.csv", "name,tpot\na,1\n")});
+  CHECK(holds(table.err, "a table with the columns t, running and waiting"));
+  std::ifstream catalogue("hardware/catalog/cpu-epyc-vm.yaml");
+  const std::string device{std::istreambuf_iterator<char>(catalogue), {}};
+  const Ran priced =
+      run_program({"validate", scratch.file("a.csv.d/cpu.yaml", device), "--against", engine_record(scratch)});
+  CHECK_MESSAGE(priced.code == 0, priced.err);
 }
 
 }  // namespace llmscape::test::validate_test

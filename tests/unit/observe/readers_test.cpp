@@ -340,4 +340,20 @@ TEST_CASE("a table of figures has one row of each, and a table of which nothing 
   CHECK_MESSAGE(unknown.find("did you mean 'ttft_s' for 'ttft', 'tpot_s' for 'tpot'?") != unknown.npos, unknown);
 }
 
+TEST_CASE("a record of AIPerf that stands twice is one request, an attempt of the same id is another") {
+  const test::Scratch scratch;
+  const auto record = [](const char* start) {
+    return std::string(R"({"metadata": {"x_request_id": "a", "request_start_ns": )") + start +
+           R"(}, "metrics": {"input_sequence_length": {"value": 5, "unit": "tokens"}, )" +
+           R"("output_sequence_length": {"value": 2, "unit": "tokens"}}, "error": null})" + "\n";
+  };
+  Observed observed;
+  Diagnostics diagnostics;
+  read_observed(scratch.file("r.jsonl", record("100") + record("200") + record("100")), "", observed, diagnostics);
+  CHECK_FALSE(diagnostics.has_errors());
+  CHECK(observed.requests.size() == 2);
+  REQUIRE(observed.notes.size() == 1);
+  CHECK(observed.notes[0].starts_with("1 of 3 records repeat one before them"));
+}
+
 }  // namespace llmscape::observe
