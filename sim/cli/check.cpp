@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "sim/cli/class_rows.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/version.hpp"
@@ -44,7 +46,7 @@ Examples:
 struct Arguments {
   std::string results, baseline, against, junit, markdown, format = "table";
   std::vector<std::string> metrics, limits;
-  bool update = false, quiet = false, include_invalid = false;
+  bool update = false, classes = false, quiet = false, include_invalid = false;
   Messages messages;
 };
 
@@ -89,8 +91,7 @@ validation::PredictedRun run_of(const nlohmann::ordered_json& result) {
 // its first call to its last, knows no window.
 std::map<std::string, double> whole_run(const explore::ResultsTable& table, const std::string& results,
                                         std::optional<validation::PredictedRun>& of, Diagnostics& diagnostics) {
-  const std::filesystem::path point = table.folder / "points" / (table.rows.front().id + ".json");
-  const auto run = report::read_result(std::filesystem::exists(point) ? point.string() : results, diagnostics);
+  const auto run = report::read_result(run_file(table, table.rows.front(), results), diagnostics);
   std::map<std::string, double> figures;
   if (run.is_null()) return figures;
   of = run_of(run);
@@ -131,11 +132,13 @@ int check_observed(const Arguments& arguments) {
 int run_verb(const Arguments& arguments) {
   if (!arguments.against.empty()) return check_observed(arguments);
   Diagnostics diagnostics;
-  const auto table = explore::read_results(arguments.results, diagnostics);
+  auto table = explore::read_results(arguments.results, diagnostics);
   const explore::MetricColumns only = columns_of(arguments.metrics, diagnostics);
   std::optional<explore::Baseline> baseline;
   if (!arguments.update || std::filesystem::exists(arguments.baseline))
     baseline = explore::read_baseline(arguments.baseline, diagnostics);
+  const bool by_class = baseline && std::ranges::find(baseline->axes, kClassAxis) != baseline->axes.end();
+  if (table && (by_class || arguments.classes)) add_class_rows(*table, arguments.results, diagnostics);
   std::optional<explore::Check> check;
   if (!diagnostics.has_errors() && !arguments.update) check = explore::check(*table, *baseline, only, diagnostics);
   arguments.messages.show(diagnostics);
@@ -176,6 +179,9 @@ void add(CLI::App& app, Session& session) {
       ->needs(against);
   CLI::Option* refresh = verb->add_flag("--update", arguments->update,
                                         "Write the baseline from the results, with the tolerances that it has");
+  verb->add_flag("--classes", arguments->classes,
+                 "With --update: hold each class of requests (slo_class) too, in every later check")
+      ->needs(refresh);
   CLI::Option* metrics =
       verb->add_option("--metrics", arguments->metrics,
                        "Only these, with --update those that the baseline is for; 'ttft' is all statistics of it")
