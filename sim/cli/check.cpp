@@ -79,12 +79,13 @@ int update(const explore::ResultsTable& table, const std::optional<explore::Base
   return kDone;
 }
 
-// What a run says of itself (result::to_json).
+// What a run says of itself (schema run/1).
 validation::PredictedRun run_of(const nlohmann::ordered_json& result) {
-  const auto& requests = result.at("requests");
+  using Json = nlohmann::ordered_json;
+  const Json requests = result.value("requests", Json::object()), verdict = result.value("verdict", Json::object());
   const auto count = [&requests](const char* key) { return requests.value(key, std::int64_t{0}); };
-  return {result.at("verdict").value("state", ""), result.at("verdict").value("reasons", std::vector<std::string>()),
-          count("injected"), count("completed") + count("cancelled")};
+  return {verdict.value("state", ""), verdict.value("reasons", std::vector<std::string>()), count("injected"),
+          count("completed") + count("cancelled")};
 }
 
 // The metrics of a run, those of its window taken over the whole run instead: what measures a server from outside, from
