@@ -119,6 +119,8 @@ std::optional<std::vector<RequestTimes>> read_request_times(const std::string& p
       requests.push_back(*times);
     } catch (const PlainJson::parse_error& mistake) {
       report(mistake.byte, "this is no JSON from here on");
+    } catch (const PlainJson::exception&) {
+      report(1, "this is no request with its times: a number is too large, or a text is no UTF-8");
     } catch (const std::exception& mistake) {
       report(1, fmt::format("this is no request with its times: {}", mistake.what()));
     }

@@ -150,17 +150,17 @@ TEST_CASE("a line of a log says which key is wrong, and an id may be a number") 
       diagnostics);
   REQUIRE_MESSAGE(requests, diagnostics.text(false));
   CHECK(requests->at(1).id == "8");
-  CHECK_FALSE(read_request_times(
-      scratch.file("broken.jsonl", line("7", "") + line("[7]", ", \"scheduled_ts\": 5") +
-                                       line("7", ", \"scheduled_ts\": \"noon\"") + "{\"request_id\": 7,\n" + "[7]\n"),
-      diagnostics));
+  CHECK_FALSE(read_request_times(scratch.file("broken.jsonl", line("7", "") + line("[7]", ", \"scheduled_ts\": 5") +
+                                                                  line("7", ", \"scheduled_ts\": \"noon\"") +
+                                                                  "{\"request_id\": 7,\n" + "[7]\n{\"x\": 1e400}\n"),
+                                 diagnostics));
   const std::string told = diagnostics.text(false);
   for (const char* part :
        {":1:1: error: this is no request with its times: 'scheduled_ts' is missing",
         ":2:1: error: this is no request with its times: 'request_id' must be a text or a whole number; got [7]",
         ":3:1: error: this is no request with its times: 'scheduled_ts' must be a number; got \"noon\"",
-        ":4:18: error: this is no JSON from here on",
-        ":5:1: error: this is no request with its times: it is no object"})
+        ":4:18: error: this is no JSON from here on", ":5:1: error: this is no request with its times: it is no object",
+        ":6:1: error: this is no request with its times: a number is too large"})
     CHECK_MESSAGE(told.find(part) != told.npos, told);
 }
 
