@@ -39,8 +39,8 @@ constexpr const char* kFooter =
   a table NAME,METRIC,...              a table of the same form: each metric that both have
 A limit is METRIC.FIGURE=VALUE. Figures: mean, p50, p90, p99 (of all predicted against all measured
 values), error_mean, error_median, error_p90, error_p95, bias (of the pairs), rank (1 - Spearman's);
-of running and waiting: rmse. Of several MEASURED the worst counts. Exit code 1 when a limit is exceeded
-or its metric was not compared.
+of running and waiting: rmse. Of several MEASURED the worst counts. Exit code 1 when a limit is
+exceeded or its metric was not compared.
 
 Examples:
   llmscape validate out --against requests.jsonl --max-error tpot.mean=3% --max-error ttft.mean=10%
