@@ -9,6 +9,11 @@
 
 namespace llmscape::traces {
 
+bool is_csv(std::filesystem::path path) {
+  if (path.extension() == ".gz" || path.extension() == ".zst") path.replace_extension();
+  return path.extension() == ".csv";
+}
+
 CsvHeader read_csv_header(const Row& row, const std::vector<CsvColumn>& columns,
                           const std::function<bool(std::string_view)>& passed_over) {
   std::vector<std::string> names, others;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ struct CsvHeader {
   std::size_t width = 0;                          // cells of the header; 0: it is broken, which was reported
   std::vector<std::optional<std::size_t>> place;  // of each column that was asked for
 };
+
+// Whether the name says so: .csv, also compressed (.csv.gz, .csv.zst).
+bool is_csv(std::filesystem::path path);
 
 // Reads `row` as a header. Errors are a column that stands twice, a required one that is missing, and another one,
 // unless `passed_over` accepts its name.

@@ -60,6 +60,14 @@ std::optional<std::int64_t> CsvTable::whole(std::size_t column, std::int64_t lea
   return std::nullopt;
 }
 
+std::optional<double> CsvTable::not_negative(std::size_t column) const {
+  const auto value = parse_number<double>(text(column));
+  if (value && std::isfinite(*value) && *value >= 0) return value;
+  error(column,
+        fmt::format("'{}' must be a number of at least 0; got {}", columns_[column].name, in_quotes(text(column))));
+  return std::nullopt;
+}
+
 std::optional<double> CsvTable::positive(std::size_t column) const {
   const auto value = parse_number<double>(text(column));
   if (value && std::isfinite(*value) && *value > 0) return value;

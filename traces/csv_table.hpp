@@ -32,8 +32,9 @@ class CsvTable {
   [[nodiscard]] std::string_view text(std::size_t column) const;
   // A whole number from `least` to 2^31 - 1.
   [[nodiscard]] std::optional<std::int64_t> whole(std::size_t column, std::int64_t least) const;
-  // A finite number above 0.
+  // A finite number above 0, or of at least 0.
   [[nodiscard]] std::optional<double> positive(std::size_t column) const;
+  [[nodiscard]] std::optional<double> not_negative(std::size_t column) const;
   void error(std::size_t column, std::string message) const;
 
  private:

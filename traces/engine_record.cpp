@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 namespace llmscape::traces {
@@ -104,6 +106,28 @@ const Fields<Settings>& settings_fields() {
   return fields;
 }
 
+// All requests of the run, in their order, each once: every step answers a token to each sequence that decodes and to
+// each whose prompt it ends.
+void check_requests(const File& file, const YamlNode& requests, Diagnostics& diagnostics) {
+  std::set<std::string> ids;
+  std::int64_t answered = 0, told = 0;
+  for (const EngineStep& step : file.steps)
+    answered += static_cast<std::int64_t>(step.decodes.size()) +
+                std::ranges::count(step.chunks, true, &models::PrefillChunk::ends_prompt);
+  for (std::size_t i = 0; i < file.requests.size(); ++i) {
+    const EngineRequest& r = file.requests[i];
+    told += r.output_tokens;
+    if (!ids.insert(r.id).second)
+      diagnostics.error(requests.items[i].where, fmt::format("request {} stands twice", in_quotes(r.id)));
+    if (i > 0 && r.arrival_s < file.requests[i - 1].arrival_s)
+      diagnostics.error(requests.items[i].where, "a request that arrives before the one in front of it");
+  }
+  if (answered != told)
+    diagnostics.error(requests.where, fmt::format("the steps answer {} tokens and the requests have {}: of one or the "
+                                                  "other some are missing",
+                                                  answered, told));
+}
+
 const Fields<File>& file_fields() {
   static const Fields<File> fields = [] {
     Fields<File> f("engine", "A run of the mini engine.");
@@ -119,6 +143,7 @@ const Fields<File>& file_fields() {
       for (std::size_t i = 1; i < file.steps.size(); ++i)
         if (file.steps[i].start_s < file.steps[i - 1].start_s)
           d.error(steps.items[i].where, "a step that starts before the one in front of it");
+      check_requests(file, *node.find("requests"), d);
     });
     return f;
   }();

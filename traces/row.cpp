@@ -18,12 +18,15 @@ constexpr double kMaxNanoseconds = 9223372036854775808.0;  // 2^63
 
 }  // namespace
 
-void Row::error(Span where, std::string message, std::string suggestion) const {
+SourceRange Row::place(Span where) const {
   const bool shown = text_.size() <= kLongestShown;  // a message keeps its line
   if (!source_)
     source_ = std::make_shared<SourceText>(SourceText{*file_, shown ? std::string(text_) : std::string(), line_});
-  diagnostics_->error({source_, line_, static_cast<int>(where.position) + 1, static_cast<int>(where.length)},
-                      std::move(message), std::move(suggestion));
+  return {source_, line_, static_cast<int>(where.position) + 1, static_cast<int>(where.length)};
+}
+
+void Row::error(Span where, std::string message, std::string suggestion) const {
+  diagnostics_->error(place(where), std::move(message), std::move(suggestion));
 }
 
 std::optional<std::int64_t> Row::tokens(const Cell& cell, std::int64_t least) const {

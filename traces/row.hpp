@@ -35,6 +35,8 @@ class Row {
   [[nodiscard]] std::string_view text() const { return text_; }
   [[nodiscard]] int line() const { return line_; }
   [[nodiscard]] std::string_view text(Span span) const { return text_.substr(span.position, span.length); }
+  // For messages that are not reported at once.
+  [[nodiscard]] SourceRange place(Span where) const;
   // Reports `file:line:col: error: message`.
   void error(Span where, std::string message, std::string suggestion = {}) const;
 

@@ -22,6 +22,7 @@
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/description.hpp"
 #include "sim/cli/messages.hpp"
+#include "sim/cli/named_twice.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/report/calibration.hpp"
 #include "traces/kernel_tables.hpp"
@@ -118,6 +119,7 @@ void warn_of_unknown_formats(const traces::KernelTables& tables, Diagnostics& di
 
 int calibrate(const Arguments& arguments) {
   Diagnostics diagnostics;
+  report_twice(arguments.records, diagnostics);
   if (arguments.steps) {
     const bool done =
         calibrate_steps({arguments.records, arguments.base, arguments.scenario, arguments.output}, diagnostics);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "sim/cli/class_rows.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/version.hpp"
@@ -44,7 +46,7 @@ Examples:
 struct Arguments {
   std::string results, baseline, against, junit, markdown, format = "table";
   std::vector<std::string> metrics, limits;
-  bool update = false, quiet = false;
+  bool update = false, classes = false, quiet = false, include_invalid = false;
   Messages messages;
 };
 
@@ -77,14 +79,23 @@ int update(const explore::ResultsTable& table, const std::optional<explore::Base
   return kDone;
 }
 
+// What a run says of itself (schema run/1).
+validation::PredictedRun run_of(const nlohmann::ordered_json& result) {
+  using Json = nlohmann::ordered_json;
+  const Json requests = result.value("requests", Json::object()), verdict = result.value("verdict", Json::object());
+  const auto count = [&requests](const char* key) { return requests.value(key, std::int64_t{0}); };
+  return {verdict.value("state", ""), verdict.value("reasons", std::vector<std::string>()), count("injected"),
+          count("completed") + count("cancelled")};
+}
+
 // The metrics of a run, those of its window taken over the whole run instead: what measures a server from outside, from
 // its first call to its last, knows no window.
 std::map<std::string, double> whole_run(const explore::ResultsTable& table, const std::string& results,
-                                        Diagnostics& diagnostics) {
-  const std::filesystem::path point = table.folder / "points" / (table.rows.front().id + ".json");
-  const auto run = report::read_result(std::filesystem::exists(point) ? point.string() : results, diagnostics);
+                                        std::optional<validation::PredictedRun>& of, Diagnostics& diagnostics) {
+  const auto run = report::read_result(run_file(table, table.rows.front(), results), diagnostics);
   std::map<std::string, double> figures;
   if (run.is_null()) return figures;
+  of = run_of(run);
   const auto whole = result::of_whole_run(run);
   for (const metrics::Column& column : metrics::columns())
     if (const auto value = result::number_in(whole, column)) figures[column.name] = *value;
@@ -94,33 +105,25 @@ std::map<std::string, double> whole_run(const explore::ResultsTable& table, cons
 // The results of one run beside what was observed: each metric that both have, held to the limits.
 int check_observed(const Arguments& arguments) {
   Diagnostics diagnostics;
-  const SourceRange typed{std::make_shared<const SourceText>(SourceText{"--max-error", ""})};
   const auto table = explore::read_results(arguments.results, diagnostics);
   const auto observed = observe::read_figures(arguments.against, diagnostics);
-  std::vector<validation::Limit> limits;
-  for (const std::string& text : arguments.limits) {
-    std::string problem;
-    if (auto limit = validation::parse_limit(text, problem)) limits.push_back(std::move(*limit));
-    else diagnostics.error(typed, problem);
-  }
-  if (arguments.limits.empty()) diagnostics.error(typed, "nothing is held to a limit: name one, as tpot.mean=10%");
+  const std::vector<validation::Limit> limits = validation::parse_limits(arguments.limits, diagnostics);
+  if (arguments.limits.empty())
+    diagnostics.error({std::make_shared<const SourceText>(SourceText{"--max-error", ""})},
+                      "nothing is held to a limit: name one, as tpot.mean=10%");
   if (table && table->rows.size() != 1)
     diagnostics.error({}, fmt::format("{} has {} runs; one is held against what was observed", arguments.results,
                                       table->rows.size()));
+  validation::Report report;
   std::map<std::string, double> predicted;
-  if (!diagnostics.has_errors()) predicted = whole_run(*table, arguments.results, diagnostics);
+  if (!diagnostics.has_errors()) predicted = whole_run(*table, arguments.results, report.run, diagnostics);
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
-  validation::Report report;
   report.predicted = arguments.results;
   report.measured = arguments.against;
   report.comparisons = observe::compare_figures(*observed, predicted);
-  bool met = true;
-  for (const validation::Limit& limit : limits) {
-    report.verdicts.push_back(validation::judge(limit, report.comparisons, {}));
-    met = met && report.verdicts.back().met();
-  }
-  if (!arguments.junit.empty()) write_file_atomically(arguments.junit, validation::to_junit(report));
+  const bool met = validation::hold_to(limits, report, arguments.include_invalid);
+  if (!arguments.junit.empty()) write_file_atomically(arguments.junit, validation::to_junit(report, "check"));
   if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, validation::to_markdown(report));
   const std::string text = arguments.format == "json" ? validation::to_json(report) : validation::to_text(report);
   if (!is_stdout(arguments.junit) && !is_stdout(arguments.markdown)) std::fputs(text.c_str(), stdout);
@@ -130,11 +133,13 @@ int check_observed(const Arguments& arguments) {
 int run_verb(const Arguments& arguments) {
   if (!arguments.against.empty()) return check_observed(arguments);
   Diagnostics diagnostics;
-  const auto table = explore::read_results(arguments.results, diagnostics);
+  auto table = explore::read_results(arguments.results, diagnostics);
   const explore::MetricColumns only = columns_of(arguments.metrics, diagnostics);
   std::optional<explore::Baseline> baseline;
   if (!arguments.update || std::filesystem::exists(arguments.baseline))
     baseline = explore::read_baseline(arguments.baseline, diagnostics);
+  const bool by_class = baseline && std::ranges::find(baseline->axes, kClassAxis) != baseline->axes.end();
+  if (table && (by_class || arguments.classes)) add_class_rows(*table, arguments.results, diagnostics);
   std::optional<explore::Check> check;
   if (!diagnostics.has_errors() && !arguments.update) check = explore::check(*table, *baseline, only, diagnostics);
   arguments.messages.show(diagnostics);
@@ -169,14 +174,22 @@ void add(CLI::App& app, Session& session) {
       ->type_name("LIMIT")
       ->allow_extra_args(false)
       ->needs(against);
+  verb->add_flag("--include-invalid", arguments->include_invalid,
+                 "With --against: limits are held by runs, too, that are unsteady, saturated or truncated, or served a "
+                 "part of the requests")
+      ->needs(against);
   CLI::Option* refresh = verb->add_flag("--update", arguments->update,
                                         "Write the baseline from the results, with the tolerances that it has");
-  verb->add_option("--metrics", arguments->metrics,
-                   "Only these, with --update those that the baseline is for; 'ttft' is all statistics of it")
-      ->type_name("METRIC,...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->default_str("every metric of which more or less is better");
+  verb->add_flag("--classes", arguments->classes,
+                 "With --update: hold each class of requests (slo_class) too, in every later check")
+      ->needs(refresh);
+  CLI::Option* metrics =
+      verb->add_option("--metrics", arguments->metrics,
+                       "Only these, with --update those that the baseline is for; 'ttft' is all statistics of it")
+          ->type_name("METRIC,...")
+          ->delimiter(',')
+          ->allow_extra_args(false)
+          ->default_str("every metric of which more or less is better");
   verb->add_option("--junit", arguments->junit, "Write JUnit XML for a CI server")
       ->type_name("FILE")
       ->excludes(refresh);
@@ -187,7 +200,8 @@ void add(CLI::App& app, Session& session) {
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"table", "json"}).description(""))
       ->capture_default_str();
-  verb->add_flag("-q,--quiet", arguments->quiet, "Only the first sentence of the report");
+  CLI::Option* quiet = verb->add_flag("-q,--quiet", arguments->quiet, "Only the first sentence of the report");
+  for (CLI::Option* of_baselines : {refresh, metrics, quiet}) against->excludes(of_baselines);
   arguments->messages.add_options(*verb);
   verb->callback([arguments, &session] {
     if (arguments->baseline.empty() && arguments->against.empty())

@@ -15,6 +15,7 @@
 #include "base/table.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/messages.hpp"
+#include "sim/cli/named_twice.hpp"
 #include "sim/cli/observed_folder.hpp"
 #include "sim/cli/observed_scenario.hpp"
 #include "sim/cli/own_files.hpp"
@@ -24,6 +25,7 @@
 #include "sim/observe/predicted.hpp"
 #include "sim/observe/readers.hpp"
 #include "sim/scenario/scenario_paths.hpp"
+#include "traces/csv_header.hpp"
 
 namespace llmscape::cli::observe_verb {
 namespace {
@@ -48,25 +50,12 @@ struct Arguments {
   std::vector<std::string> files, set, limits;
   ObservedBase base;
   std::vector<std::string> gpus, columns;
-  std::string where, host, folder, json, markdown;
-  bool fit = false, overwrite = false;
+  std::string where, host, folder, json, junit, markdown;
+  bool fit = false, overwrite = false, include_invalid = false;
   Messages messages;
 };
 
 SourceRange typed(const std::string& option) { return {std::make_shared<const SourceText>(SourceText{option, ""})}; }
-
-// Reports a file that is named twice, by whatever path: its requests and its watts would count twice.
-void report_twice(const std::vector<std::string>& paths, Diagnostics& diagnostics) {
-  for (std::size_t i = 1; i < paths.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j) {
-      std::error_code missing;  // for its reader to report
-      if (!fs::equivalent(paths[i], paths[j], missing)) continue;
-      diagnostics.error(typed(paths[i]),
-                        fmt::format("the same file as {}, which would count twice", in_quotes(paths[j])),
-                        "name each file once");
-      break;
-    }
-}
 
 // Power and clocks of these devices alone; reports those that are not there.
 void keep_devices(const std::vector<std::string>& names, observe::Observed& observed, Diagnostics& diagnostics) {
@@ -98,7 +87,7 @@ observe::Observed read_all(const Arguments& arguments, Diagnostics& diagnostics)
     const std::size_t colon = file.find(':');
     const bool named = colon != file.npos && !fs::exists(file);
     const std::string format = named ? file.substr(0, colon) : "", path = named ? file.substr(colon + 1) : file;
-    if (format == "rows" || (!named && !arguments.columns.empty() && path.find(".csv") != path.npos)) {
+    if (format == "rows" || (!named && !arguments.columns.empty() && traces::is_csv(path))) {
       tables.push_back(path);
     } else {
       others.push_back(path);
@@ -222,12 +211,7 @@ int observe_verb(const Arguments& arguments) {
   Diagnostics diagnostics;
   const observe::Observed observed = read_all(arguments, diagnostics);
   const std::vector<std::string> overrides = overrides_of(arguments, diagnostics);
-  std::vector<validation::Limit> limits;
-  for (const std::string& text : arguments.limits) {
-    std::string problem;
-    if (auto limit = validation::parse_limit(text, problem)) limits.push_back(std::move(*limit));
-    else diagnostics.error(typed("--max-error"), problem);
-  }
+  const std::vector<validation::Limit> limits = validation::parse_limits(arguments.limits, diagnostics);
   ObservedFolder work(arguments.folder);
   work.report_foreign(arguments.overwrite, diagnostics);
   std::vector<std::string> notes = observed.notes;
@@ -264,18 +248,16 @@ int observe_verb(const Arguments& arguments) {
   }
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
-  bool met = true;
-  for (const validation::Limit& limit : limits) {
-    report.verdicts.push_back(validation::judge(limit, report.comparisons, report.courses));
-    met = met && report.verdicts.back().met();
-  }
+  const bool met = validation::hold_to(limits, report, arguments.include_invalid);
   if (work.is_users()) keep(work, arguments, observed, tree, overrides, constants, diagnostics);
   if (!arguments.json.empty()) write_file_atomically(arguments.json, validation::to_json(report));
   if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, validation::to_markdown(report));
-  if (is_stdout(arguments.json) || is_stdout(arguments.markdown)) return met ? kDone : kFailed;
+  if (!arguments.junit.empty()) write_file_atomically(arguments.junit, validation::to_junit(report, "observe"));
+  if (is_stdout(arguments.json) || is_stdout(arguments.junit) || is_stdout(arguments.markdown))
+    return met ? kDone : kFailed;
   std::fputs(observed_text(observed).c_str(), stdout);
   for (const std::string& note : notes) fmt::print("{}\n", note);
-  if (!report.comparisons.empty() || !report.courses.empty()) fmt::print("\n{}", validation::to_text(report));
+  if (report.run || !report.verdicts.empty()) fmt::print("\n{}", validation::to_text(report));
   if (const auto bound = observe::bound_by_host(report.comparisons)) fmt::print("\n{}\n", observe::in_words(*bound));
   if (constants)
     fmt::print("\nfitted end to end: {:g} ms in every prefill step, {:g} ms a call and {:g} us a prompt token\n",
@@ -325,8 +307,12 @@ void add(CLI::App& app, Session& session) {
   verb->add_option("--max-error", arguments->limits, "Fail where this error is larger: tpot.mean=3%. Repeatable")
       ->type_name("LIMIT")
       ->allow_extra_args(false);
+  verb->add_flag(
+      "--include-invalid", arguments->include_invalid,
+      "Limits are held by runs, too, that are unsteady, saturated or truncated, or served a part of the requests");
   verb->add_option("--json", arguments->json, "Write the comparison as JSON too (schema validation/1)")
       ->type_name("FILE");
+  verb->add_option("--junit", arguments->junit, "Write limits as JUnit XML, for a CI server")->type_name("FILE");
   verb->add_option("--markdown", arguments->markdown, "Write the tables as Markdown too")->type_name("FILE");
   arguments->messages.add_options(*verb);
   verb->callback([arguments, &session] { session.exit_code = observe_verb(*arguments); });

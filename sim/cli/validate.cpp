@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,8 @@
 #include "sim/validation/report.hpp"
 #include "sim/validation/rows.hpp"
 #include "sim/validation/steps.hpp"
+#include "traces/cells.hpp"
+#include "traces/csv_header.hpp"
 
 namespace llmscape::cli::validate_verb {
 namespace {
@@ -35,7 +39,8 @@ constexpr const char* kFooter =
   a table NAME,METRIC,...              a table of the same form: each metric that both have
 A limit is METRIC.FIGURE=VALUE. Figures: mean, p50, p90, p99 (of all predicted against all measured
 values), error_mean, error_median, error_p90, error_p95, bias (of the pairs), rank (1 - Spearman's);
-of running and waiting: rmse. Exit code 1 when one is exceeded or was not compared.
+of running and waiting: rmse. Of several MEASURED the worst counts. Exit code 1 when a limit is
+exceeded or its metric was not compared.
 
 Examples:
   llmscape validate out --against requests.jsonl --max-error tpot.mean=3% --max-error ttft.mean=10%
@@ -69,9 +74,13 @@ std::string first_line(const fs::path& path) {
 enum class Measured { requests, engine, loads, rows };
 Measured kind_of_measured(const fs::path& path) {
   const std::string line = first_line(path);
-  const bool row = line.starts_with(R"({"metadata")") || line.find(R"("queued_ts")") != line.npos;
-  if (line.starts_with('{')) return row ? Measured::requests : Measured::engine;
-  return line.starts_with("t,") ? Measured::loads : Measured::rows;
+  // A log of requests has a whole object a line; a record is one object, on one line or on many.
+  const bool whole = line.ends_with('}') && line.find(R"("llmscape.engine/)") == line.npos;
+  if (line.starts_with('{')) return whole ? Measured::requests : Measured::engine;
+  std::vector<traces::Span> cells;
+  traces::split_cells(line, cells);
+  const auto is_time = [&line](const traces::Span& cell) { return traces::text_of_cell(line, cell) == "t"; };
+  return std::ranges::any_of(cells, is_time) ? Measured::loads : Measured::rows;
 }
 
 void price_steps(const traces::EngineRecord& record, const scenario::Scenario& scenario, validation::Report& report) {
@@ -111,7 +120,10 @@ void against_run(const fs::path& folder, const std::string& measured, validation
       return;
     case Measured::rows: break;
   }
-  diagnostics.error(typed(measured), "a run is compared with requests, loads over time or an engine's record");
+  diagnostics.error(
+      typed(measured),
+      "a run is compared with requests, loads over time (a table with the columns t, running and waiting) or an "
+      "engine's record");
 }
 
 std::optional<YamlNode> device_entry(const std::string& what, Diagnostics& diagnostics) {
@@ -152,9 +164,7 @@ void against_rows(const std::string& predicted, const std::string& measured, val
     append(report.comparisons, validation::compare_rows(*ours, *theirs, typed(measured), diagnostics));
 }
 
-bool is_table(const fs::path& path) {
-  return fs::is_regular_file(path) && path.string().find(".csv") != std::string::npos;
-}
+bool is_table(const fs::path& path) { return fs::is_regular_file(path) && traces::is_csv(path); }
 
 void add(const Arguments& arguments, const std::string& measured, validation::Report& report,
          Diagnostics& diagnostics) {
@@ -168,41 +178,38 @@ int validate(const Arguments& arguments) {
   Diagnostics diagnostics;
   validation::Report report;
   report.predicted = arguments.predicted;
-  std::vector<validation::Limit> limits;
-  for (const std::string& text : arguments.limits) {
-    std::string problem;
-    if (auto limit = validation::parse_limit(text, problem)) limits.push_back(std::move(*limit));
-    else diagnostics.error(typed("--max-error"), problem);
-  }
+  const std::vector<validation::Limit> limits = validation::parse_limits(arguments.limits, diagnostics);
   if (arguments.rows.given()) validate_rows(arguments.rows, report, diagnostics);
   else if (arguments.predicted.empty() || arguments.measured.empty())
     diagnostics.error(typed("validate"), "needs PREDICTED and --against, or --deployments or --batches");
   for (const std::string& measured : arguments.measured) {
     report.measured += (report.measured.empty() ? "" : " and ") + measured;
+    const std::size_t comparisons = report.comparisons.size(), courses = report.courses.size();
     add(arguments, measured, report, diagnostics);
+    if (arguments.measured.size() < 2) continue;
+    for (auto& comparison : std::span(report.comparisons).subspan(comparisons)) comparison.of = measured;
+    for (auto& course : std::span(report.courses).subspan(courses)) course.of = measured;
   }
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
-  bool met = true;
-  for (const validation::Limit& limit : limits) {
-    report.verdicts.push_back(validation::judge(limit, report.comparisons, report.courses));
-    met = met && report.verdicts.back().met();
-  }
+  const bool met = validation::hold_to(limits, report);
   if (!arguments.json.empty()) write_file_atomically(arguments.json, validation::to_json(report));
-  if (!arguments.junit.empty()) write_file_atomically(arguments.junit, validation::to_junit(report));
+  if (!arguments.junit.empty()) write_file_atomically(arguments.junit, validation::to_junit(report, "validate"));
   if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, validation::to_markdown(report));
   if (!is_stdout(arguments.json) && !is_stdout(arguments.junit) && !is_stdout(arguments.markdown))
     std::fputs(validation::to_text(report).c_str(), stdout);
   return met ? kDone : kFailed;
 }
 
-void add_row_options(CLI::App& verb, RowArguments& rows, CLI::Option* against) {
+void add_row_options(CLI::App& verb, RowArguments& rows, CLI::Option* predicted, CLI::Option* against) {
   CLI::Option* deployments =
       verb.add_option("--deployments", rows.deployments, "Instead: a table of deployments under load, each simulated")
           ->type_name("TABLE")
+          ->excludes(predicted)
           ->excludes(against);
   verb.add_option("--batches", rows.batches, "Instead: a table of batches that are submitted at once")
       ->type_name("TABLE")
+      ->excludes(predicted)
       ->excludes(against)
       ->excludes(deployments);
   verb.add_option("--columns", rows.columns, "How the table's columns are read (schema rows/1)")->type_name("FILE");
@@ -217,6 +224,8 @@ void add_row_options(CLI::App& verb, RowArguments& rows, CLI::Option* against) {
       ->type_name("N")
       ->check(CLI::Range(1, 1024).description(""))
       ->default_str("the processors of this machine");
+  for (const char* of_rows : {"--columns", "--host", "--by", "--jobs"})
+    verb.get_option(of_rows)->excludes(predicted)->excludes(against);
 }
 
 }  // namespace
@@ -225,12 +234,13 @@ void add(CLI::App& app, Session& session) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* verb = app.add_subcommand("validate", "Compare predictions with measurements and hold them to limits");
   verb->footer(kFooter);
-  verb->add_option("predicted", arguments->predicted, "A folder of 'run -o', a device or a table")
-      ->type_name("PREDICTED");
+  CLI::Option* predicted =
+      verb->add_option("predicted", arguments->predicted, "A folder of 'run -o', a device or a table")
+          ->type_name("PREDICTED");
   CLI::Option* against = verb->add_option("--against", arguments->measured, "What was measured. Repeatable")
                              ->type_name("MEASURED")
                              ->allow_extra_args(false);
-  add_row_options(*verb, arguments->rows, against);
+  add_row_options(*verb, arguments->rows, predicted, against);
   verb->add_option("--max-error", arguments->limits, "Fail where this error is larger: tpot.mean=3%. Repeatable")
       ->type_name("LIMIT")
       ->allow_extra_args(false);

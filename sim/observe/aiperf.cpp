@@ -3,6 +3,9 @@
 // src/aiperf/common/models/record_models.py (MetricRecordInfo) and export_models.py (JsonExportData), 0.2 to 0.4.
 #include <fmt/format.h>
 
+#include <set>
+#include <string>
+
 #include "base/files.hpp"
 #include "sim/observe/json_file.hpp"
 #include "sim/observe/readers.hpp"
@@ -41,14 +44,30 @@ std::optional<double> value_of(const JsonFile& file, const Json& metrics, const 
   return value && unit ? std::optional(*value * *unit) : std::nullopt;
 }
 
-// `sent` counts requests, warm-up aside.
-void read_record(const JsonFile& file, Observed& observed, std::size_t& sent) {
+// Requests, warm-up aside.
+struct Sent {
+  std::size_t count = 0, repeated = 0;
+  std::set<std::string> known;  // by id and start: an attempt after another has a start of its own
+};
+
+// Whether another record is of the same request, as in files that were joined.
+bool is_repeated(const JsonFile& file, const Json& metadata, Sent& sent) {
+  const std::string id = file.text(metadata, "x_request_id");
+  const auto start = metadata.find("request_start_ns");
+  if (id.empty() || start == metadata.end()) return false;
+  const bool repeated = !sent.known.insert(id + '@' + start->dump()).second;
+  sent.repeated += repeated ? 1 : 0;
+  return repeated;
+}
+
+void read_record(const JsonFile& file, Observed& observed, Sent& sent) {
   const Json& root = file.root();
   if (!root.contains("metadata") || !root["metadata"].is_object())
     return file.error("metadata", "'metadata' is missing");
   const std::string phase = file.text(root["metadata"], "benchmark_phase");
   if (!phase.empty() && phase != "profiling") return;  // warm-up
-  ++sent;
+  if (is_repeated(file, root["metadata"], sent)) return;
+  ++sent.count;
   if (root.contains("error") && !root["error"].is_null()) return;
   if (!root.contains("metrics") || !root["metrics"].is_object()) return file.error("metrics", "'metrics' is missing");
   const Json& metrics = root["metrics"];
@@ -87,11 +106,15 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
     return;
   }
   traces::RowFile rows(path);
-  std::size_t sent = 0;
+  Sent sent;
   while (const auto row = rows.next(diagnostics))
     if (const auto record = JsonFile::parse(path, std::string(row->text()), row->line(), diagnostics))
       read_record(*record, observed, sent);
-  observed.note_unanswered(sent - observed.requests.size(), sent);
+  observed.note_unanswered(sent.count - observed.requests.size(), sent.count);
+  if (sent.repeated > 0)
+    observed.notes.push_back(
+        fmt::format("{} of {} records repeat one before them (x_request_id and start) and are not counted",
+                    sent.repeated, sent.count + sent.repeated));
 }
 
 }  // namespace

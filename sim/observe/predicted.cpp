@@ -223,6 +223,13 @@ std::vector<Comparison> compare_figures(const Figures& observed, const std::map<
 }
 
 void compare(const Observed& observed, const Prediction& prediction, bool replayed, validation::Report& report) {
+  const serving::Counters& all = prediction.result.requests;
+  report.run = {std::string(metrics::name_of(prediction.result.verdict.state)), prediction.result.verdict.reasons,
+                all.injected, all.completed + all.cancelled};
+  if (replayed) {  // all of them were served, and nobody gave one up
+    report.run->requests = static_cast<std::int64_t>(observed.requests.size());
+    report.run->served = all.completed;
+  }
   std::set<std::string> done;
   if (replayed)
     for (Comparison& c : compare_requests(observed, prediction, 0, observed.requests.size())) {

@@ -50,7 +50,8 @@ std::optional<Prediction> predict(const scenario::Scenario& scenario, Diagnostic
 // What was observed of one quantity at the prediction's moments: at a time, or the mean of the interval before it.
 double value_at(const Prediction& prediction, const std::string& quantity, double from, double at);
 
-// Each request beside its like (ttft, tpot, e2e), figures beside figures, courses beside courses. `replayed`: the
+// Each request beside its like (ttft, tpot, e2e), figures beside figures, courses beside courses, and what the run says
+// of itself: of requests that were not served nothing is compared. `replayed`: the
 // prediction's requests are the observed ones, in their order; `from` and `to`: only these of them count.
 void compare(const Observed& observed, const Prediction& prediction, bool replayed, validation::Report& report);
 std::vector<validation::Comparison> compare_requests(const Observed& observed, const Prediction& prediction,

@@ -2,12 +2,15 @@
 #include "sim/observe/readers.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/files.hpp"
 #include "sim/result/metric_table.hpp"
 #include "sim/validation/measured_rows.hpp"
+#include "traces/row.hpp"
 
 namespace llmscape::observe {
 namespace {
@@ -68,6 +71,111 @@ bool says_nothing(const Observed& observed) {
          observed.numbers.empty() && observed.notes.empty();
 }
 
+// Rows of a table, taken one by one.
+class RowsReader {
+ public:
+  RowsReader(const validation::MeasuredTable& table, std::string path, Diagnostics& diagnostics)
+      : table_(table), path_(std::move(path)), diagnostics_(diagnostics),
+        of_requests_(std::ranges::find(table.columns, "arrival_s") != table.columns.end()) {}
+
+  void take(const validation::MeasuredRow& row) {
+    ++taken_;
+    for (const Diagnostic& mistake : row.mistakes) diagnostics_.error(mistake.where, mistake.message);
+    if (!row.mistakes.empty()) return;
+    const auto arrival = number(row, "arrival_s"), at = number(row, "t_s");
+    if (arrival) take_request(row, *arrival);
+    if (at) take_sample(row, *at);
+    if (arrival || at) return;
+    if (of_requests_) ++untimed_;
+    else take_figures(row);
+  }
+
+  Observed finish() {
+    if (taken_ == 0) diagnostics_.error(whole(path_), "no row of the table is meant");
+    own_.note_unanswered(calls_ - own_.requests.size(), calls_);
+    if (untimed_ > 0)
+      own_.notes.push_back(
+          fmt::format("{} of {} rows of a table of requests have no 'arrival_s' and are left out", untimed_, taken_));
+    if (taken_ > 0 && says_nothing(own_))
+      diagnostics_.error(whole(path_),
+                         "nothing in the table is known: no column says when a request came ('arrival_s') or a sample "
+                         "was taken ('t_s'), or is a metric ('ttft_s')",
+                         meant_columns());
+    own_.sources.push_back(path_);
+    return std::move(own_);
+  }
+
+ private:
+  static std::optional<double> number(const validation::MeasuredRow& row, std::string_view column) {
+    const auto value = row.value(column);
+    const double* n = value ? std::get_if<double>(&*value) : nullptr;
+    return n ? std::optional(*n) : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<double> measured(const validation::MeasuredRow& row, std::string_view metric) const {
+    for (std::size_t i = 0; i < table_.metrics.size(); ++i)
+      if (table_.metrics[i].name == metric) return row.measured[i];
+    return std::nullopt;
+  }
+
+  void take_request(const validation::MeasuredRow& row, double arrival) {
+    Request r{arrival, static_cast<std::int64_t>(number(row, "prompt_tokens").value_or(0)),
+              static_cast<std::int64_t>(number(row, "output_tokens").value_or(0)), measured(row, "ttft"),
+              measured(row, "e2e")};
+    const auto tpot = measured(row, "tpot");
+    if (!r.e2e && r.ttft && (tpot || r.output_tokens == 1))
+      r.e2e = *r.ttft + tpot.value_or(0) * static_cast<double>(r.output_tokens - 1);
+    ++calls_;
+    if (r.prompt_tokens > 0 && r.output_tokens > 0) own_.requests.push_back(r);
+  }
+
+  void take_sample(const validation::MeasuredRow& row, double at) {
+    const auto device = row.value("device");
+    for (const char* quantity : kQuantities)
+      if (const auto value = number(row, quantity))
+        own_.courses[quantity][device ? validation::text_of(*device) : "0"].add(at, *value);
+  }
+
+  void take_figures(const validation::MeasuredRow& row) {
+    for (std::size_t i = 0; i < table_.metrics.size(); ++i) {
+      if (!row.measured[i]) continue;
+      const std::string name = full_name(table_.metrics[i].name);
+      own_.numbers[name] = *row.measured[i];
+      const auto [told, fresh] = told_in_.emplace(name, row.line);
+      if (!fresh)
+        diagnostics_.error(
+            {whole(path_).source, row.line, 1},
+            fmt::format("{} is told here and in line {}: a figure has one row", in_quotes(name), told->second),
+            "choose it with --where");
+    }
+  }
+
+  // What columns nearly are.
+  [[nodiscard]] std::string meant_columns() const {
+    std::vector<std::string> known = {"arrival_s", "t_s"}, meant;
+    known.insert(known.end(), kQuantities.begin(), kQuantities.end());
+    for (const metrics::Column& column : metrics::columns()) known.emplace_back(column.metric->key);
+    for (const std::string& column : table_.columns) {
+      const bool of_rows = std::ranges::find(validation::row_columns(), column, &validation::RowColumn::name) !=
+                           validation::row_columns().end();
+      const std::string near = of_rows ? "" : nearest(column, known);
+      if (!near.empty()) meant.push_back(fmt::format("{} for {}", in_quotes(near), in_quotes(column)));
+    }
+    return meant.empty() ? "" : fmt::format("did you mean {}?", fmt::join(meant, ", "));
+  }
+
+  static constexpr std::array kQuantities = {quantity::kRunning,    quantity::kWaiting,    quantity::kKvUse,
+                                             quantity::kPromptRate, quantity::kOutputRate, quantity::kPower,
+                                             quantity::kClock};
+  const validation::MeasuredTable& table_;
+  std::string path_;
+  Diagnostics& diagnostics_;
+  bool of_requests_;
+  Observed own_;
+  std::size_t taken_ = 0, calls_ = 0, untimed_ = 0;
+  std::map<std::string, int> told_in_;  // of each figure, its line
+};
+
 }  // namespace
 
 const std::vector<Reader>& readers() {
@@ -92,49 +200,17 @@ void read_observed(const std::string& path, std::string_view format, Observed& o
 
 void read_observed_table(const std::string& path, const std::optional<std::filesystem::path>& mapping,
                          const std::optional<Expression>& where, Observed& observed, Diagnostics& diagnostics) {
+  const int errors = diagnostics.errors();
   const auto table = validation::read_measured_table(path, validation::RowKind::observation, mapping, diagnostics);
   if (!table) return;
-  const auto measured = [&](const validation::MeasuredRow& row, std::string_view metric) -> std::optional<double> {
-    for (std::size_t i = 0; i < table->metrics.size(); ++i)
-      if (table->metrics[i].name == metric) return row.measured[i];
-    return std::nullopt;
-  };
-  Observed own;
-  std::size_t taken = 0, calls = 0;
+  RowsReader reader(*table, path, diagnostics);
   for (const validation::MeasuredRow& row : table->rows) {
     if (row.left_out) continue;
     if (where && !where->holds([&row](std::string_view name) { return row.value(name); })) continue;
-    ++taken;
-    const auto number = [&](std::string_view column) -> std::optional<double> {
-      const auto value = row.value(column);
-      const double* n = value ? std::get_if<double>(&*value) : nullptr;
-      return n ? std::optional(*n) : std::nullopt;
-    };
-    if (const auto arrival = number("arrival_s")) {
-      Request r{*arrival, static_cast<std::int64_t>(number("prompt_tokens").value_or(0)),
-                static_cast<std::int64_t>(number("output_tokens").value_or(0)), measured(row, "ttft"),
-                measured(row, "e2e")};
-      const auto tpot = measured(row, "tpot");
-      if (!r.e2e && r.ttft && (tpot || r.output_tokens == 1))
-        r.e2e = *r.ttft + tpot.value_or(0) * static_cast<double>(r.output_tokens - 1);
-      ++calls;
-      if (r.prompt_tokens > 0 && r.output_tokens > 0) own.requests.push_back(r);
-    }
-    const auto device = row.value("device");
-    const auto at = number("t_s");
-    if (!at && !number("arrival_s"))
-      for (std::size_t i = 0; i < table->metrics.size(); ++i)
-        if (row.measured[i]) own.numbers[full_name(table->metrics[i].name)] = *row.measured[i];
-    if (at)
-      for (const char* quantity : {quantity::kRunning, quantity::kWaiting, quantity::kKvUse, quantity::kPromptRate,
-                                   quantity::kOutputRate, quantity::kPower, quantity::kClock})
-        if (const auto value = number(quantity))
-          own.courses[quantity][device ? validation::text_of(*device) : "0"].add(*at, *value);
+    reader.take(row);
+    if (diagnostics.errors() - errors >= traces::RowFile::kMostErrors) break;
   }
-  if (taken == 0) diagnostics.error(whole(path), "no row of the table is meant");
-  own.note_unanswered(calls - own.requests.size(), calls);
-  own.sources.push_back(path);
-  observed.add(std::move(own), "rows");
+  if (diagnostics.errors() == errors) observed.add(reader.finish(), "rows");
 }
 
 }  // namespace llmscape::observe

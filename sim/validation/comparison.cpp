@@ -30,6 +30,9 @@ void compare_pairs(Comparison& c, const std::vector<Pair>& pairs, std::size_t wo
   for (const Pair& pair : pairs)
     if (const auto error = relative_error(pair.predicted, pair.measured)) errors.emplace_back(*error, &pair);
   c.count = static_cast<std::int64_t>(errors.size());  // what was measured as 0 has no error
+  const auto both_0 = [](const Pair& pair) { return pair.predicted == 0 && pair.measured == 0; };
+  if (errors.empty() && std::ranges::all_of(pairs, both_0))
+    c.error_mean = c.error_median = c.error_p90 = c.error_p95 = c.bias = 0;
   if (errors.empty()) return;
   Distribution absolute;
   for (const auto& [error, pair] : errors) absolute.add(std::abs(error));
@@ -53,8 +56,7 @@ std::optional<double> relative_error(double predicted, double measured) {
 }
 
 std::optional<double> Statistic::error() const {
-  if (!within) return relative_error(predicted, measured);
-  const double nearest = std::clamp(predicted, within->least, within->most);
+  const double nearest = within ? std::clamp(predicted, within->least, within->most) : measured;
   return predicted == nearest ? std::optional(0.0) : relative_error(predicted, nearest);
 }
 

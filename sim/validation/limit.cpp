@@ -5,11 +5,46 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "base/diagnostics.hpp"
 #include "traces/cells.hpp"
 
 namespace llmscape::validation {
+namespace {
+
+std::string why_undefined(const Comparison& comparison, const std::string& figure) {
+  const std::vector<Statistic>& all = comparison.statistics;
+  const auto asked = std::ranges::find(all, figure, &Statistic::name);
+  const bool of_sets = figure == "mean" || figure.starts_with('p');
+  if (asked != all.end() || (!of_sets && figure != "rank" && comparison.count == 0)) return "measured as 0";
+  if (of_sets && all.empty() && comparison.error_mean) return "rows have error_mean";
+  return of_sets && all.size() == 1 ? "its mean alone was told" : "";
+}
+
+// What was found in one measured file; nothing where it does not tell the metric.
+std::optional<Verdict> judge_file(const Limit& limit, const std::string& of, const std::vector<Comparison>& comparisons,
+                                  const std::vector<Course>& courses) {
+  std::optional<Verdict> verdict;
+  if (limit.figure == "rmse") {
+    for (const Course& course : courses)
+      if (course.of == of && course.name == limit.metric)
+        verdict = {.limit = limit, .error = course.count > 0 ? std::optional(course.rmse) : std::nullopt, .of = of};
+    return verdict;
+  }
+  for (const Comparison& c : comparisons)
+    if (c.of == of && c.metric == limit.metric) {
+      verdict = {.limit = limit, .error = c.error(limit.figure), .of = of};
+      if (!verdict->error) verdict->reason = why_undefined(c, limit.figure);
+    }
+  if (verdict && verdict->error) return verdict;
+  for (const Comparison& c : comparisons)
+    if (c.of == of && c.metric == limit.metric + '.' + limit.figure)
+      verdict = {.limit = limit, .error = c.error("mean"), .reason = why_undefined(c, "mean"), .of = of};
+  return verdict;
+}
+
+}  // namespace
 
 std::optional<Limit> parse_limit(const std::string& text, std::string& problem) {
   const std::size_t equals = text.find('='), dot = text.rfind('.', equals);
@@ -40,23 +75,31 @@ std::optional<Limit> parse_limit(const std::string& text, std::string& problem) 
   return limit;
 }
 
-Verdict judge(const Limit& limit, const std::vector<Comparison>& comparisons, const std::vector<Course>& courses) {
-  Verdict verdict{limit, std::nullopt, false};
-  if (limit.figure == "rmse") {
-    for (const Course& course : courses)
-      if (course.name == limit.metric && course.count > 0) verdict.error = course.rmse;
-    return verdict;
+std::vector<Limit> parse_limits(const std::vector<std::string>& texts, Diagnostics& diagnostics) {
+  std::vector<Limit> limits;
+  for (const std::string& text : texts) {
+    std::string problem;
+    if (auto limit = parse_limit(text, problem)) limits.push_back(std::move(*limit));
+    else diagnostics.error({std::make_shared<const SourceText>(SourceText{"--max-error", ""})}, problem);
   }
-  for (const Comparison& comparison : comparisons)
-    if (comparison.metric == limit.metric) {
-      verdict.error = comparison.error(limit.figure);
-      verdict.of_pairs_alone = !verdict.error && comparison.statistics.empty() && comparison.error_mean;
-      verdict.of_one_figure = !verdict.error && comparison.statistics.size() == 1;
-    }
-  if (verdict.error) return verdict;
-  for (const Comparison& comparison : comparisons)
-    if (comparison.metric == limit.metric + '.' + limit.figure) verdict.error = comparison.error("mean");
-  return verdict;
+  return limits;
+}
+
+Verdict judge(const Limit& limit, const std::vector<Comparison>& comparisons, const std::vector<Course>& courses) {
+  std::vector<std::string> files;
+  const auto take = [&files](const std::string& of) {
+    if (std::ranges::find(files, of) == files.end()) files.push_back(of);
+  };
+  for (const Comparison& comparison : comparisons) take(comparison.of);
+  for (const Course& course : courses) take(course.of);
+  std::optional<Verdict> worst;
+  for (const std::string& of : files) {
+    auto found = judge_file(limit, of, comparisons, courses);
+    if (!found) continue;
+    const bool worse = !worst || (worst->error && (!found->error || *found->error > *worst->error));
+    if (worse) worst = std::move(found);
+  }
+  return worst.value_or(Verdict{.limit = limit});
 }
 
 }  // namespace llmscape::validation

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostics.hpp"
 #include "sim/validation/comparison.hpp"
 #include "sim/validation/requests.hpp"
 
@@ -18,14 +19,21 @@ struct Limit {
 
 // Nothing, with the reason in `problem`, where the text is no limit.
 std::optional<Limit> parse_limit(const std::string& text, std::string& problem);
+// Those of --max-error; reports each that is none.
+std::vector<Limit> parse_limits(const std::vector<std::string>& texts, Diagnostics& diagnostics);
 
-// A limit held against what was found. Where a quantile was told as a figure of its own, "ttft.p99" means that.
+// A limit held against what was found. Where a quantile was told as a figure of its own, "ttft.p99" means that. Of
+// several measured files that tell the metric the worst counts, and one in which it was not compared before any.
 struct Verdict {
+  // An error of the limit's very size may be a rounding larger: 1.1 / 1 - 1 > 0.1.
+  static constexpr double kRounding = 1e-9;
+
   Limit limit;
-  std::optional<double> error;  // nothing: the metric was not compared, or its error is not defined
-  bool of_pairs_alone = false;  // the metric was compared row by row, and the figure is one of sets
-  bool of_one_figure = false;   // the metric was one figure on either side, and a quantile was asked for
-  [[nodiscard]] bool met() const { return error && *error <= limit.largest; }
+  std::optional<double> error{};  // nothing: the metric was not compared, or its error is not defined
+  std::string reason{};           // why there is no error, where that can be said
+  std::string of{};               // the measured file, where there are several
+  std::string unfit{};            // why the prediction meets no limit, whatever the error; else empty
+  [[nodiscard]] bool met() const { return error && unfit.empty() && *error <= limit.largest * (1 + kRounding); }
 };
 Verdict judge(const Limit& limit, const std::vector<Comparison>& comparisons, const std::vector<Course>& courses);
 

@@ -7,6 +7,8 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <set>
 
 #include "base/functions.hpp"
@@ -111,6 +113,8 @@ class TableReader {
       for (const auto& [column, expression] : rule.columns)
         if (std::ranges::find(all, column) == all.end()) all.push_back(column);
     for (const std::string& column : all) add_metric(column);
+    table_.columns = std::move(all);
+    for (const auto& [name, number] : mapping_.numbers) table_.columns.push_back(name);
     if (table_.metrics.empty() && kind_ != RowKind::observation)
       header.error({}, "no column is a metric: nothing was measured that could be compared",
                    "see 'llmscape list metrics'; a mapping (--columns) says what other columns are");
@@ -185,7 +189,8 @@ class TableReader {
     traces::split_cells(row.text(), cells_);
     if (!traces::cells_fit(row, cells_, header_.size())) return;
     MeasuredRow out;
-    out.line = ++line_;
+    out.line = row.line();
+    ++number_;
     raw_.clear();
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       const std::string text(row.text(cells_[i]));
@@ -200,13 +205,13 @@ class TableReader {
     std::optional<std::string> name;
     if (mapping_.name) name = mapping_.name->filled(lookup);
     if (const auto own = out.value("name"); !name && own) name = text_of(*own);
-    out.name = name.value_or(fmt::format("row {}", out.line));
+    out.name = name.value_or(fmt::format("row {}", number_));
     if (const auto reason = mapping_.left_out.find(out.name); reason != mapping_.left_out.end())
       out.left_out = reason->second;
     read_measured(row, out);
     std::string problem;
-    if (kind_ == RowKind::observation) {
-    } else if (auto scenario = row_scenario(out, kind_, problem)) out.scenario = std::move(*scenario);
+    if (kind_ == RowKind::observation) check_times_and_tokens(row, out);
+    else if (auto scenario = row_scenario(out, kind_, problem)) out.scenario = std::move(*scenario);
     else if (!out.left_out) out.left_out = problem;
     table_.rows.push_back(std::move(out));
   }
@@ -226,11 +231,36 @@ class TableReader {
     }
   }
 
-  void report_number(const traces::Row& row, const std::string& column, const Value& value) {
+  // Where the column stands in the row; its beginning for one of the mapping.
+  traces::Span cell_of(const std::string& column) const {
     const auto place = std::ranges::find(header_, column);
-    const auto index = static_cast<std::size_t>(place - header_.begin());
-    row.error(place == header_.end() ? traces::Span{} : cells_[index],
+    return place == header_.end() ? traces::Span{} : cells_[static_cast<std::size_t>(place - header_.begin())];
+  }
+
+  void report_number(const traces::Row& row, const std::string& column, const Value& value) {
+    row.error(cell_of(column),
               fmt::format("'{}' must be a number of at least 0; got {}", column, in_quotes(text_of(value))));
+  }
+
+  void check_times_and_tokens(const traces::Row& row, MeasuredRow& out) const {
+    const auto check_cell = [&](const char* column, bool whole) {
+      const auto value = out.value(column);
+      if (!value) return;
+      constexpr double kMostTokens = std::numeric_limits<std::int32_t>::max();
+      const double* number = std::get_if<double>(&*value);
+      const bool fits = number && std::isfinite(*number) &&
+                        (!whole || (*number >= 0 && *number <= kMostTokens && *number == std::floor(*number)));
+      if (fits) return;
+      const char* wanted = whole ? "a whole number of tokens from 0 to 2147483647" : "a number of seconds";
+      out.mistakes.push_back({Severity::error,
+                              row.place(cell_of(column)),
+                              fmt::format("'{}' must be {}; got {}", column, wanted, in_quotes(text_of(*value))),
+                              "",
+                              {}});
+    };
+    for (const char* time : {"arrival_s", "t_s"}) check_cell(time, false);
+    if (!out.value("arrival_s")) return;
+    for (const char* tokens : {"prompt_tokens", "output_tokens"}) check_cell(tokens, true);
   }
 
   // Medians: of an even number the mean of the middle two.
@@ -263,7 +293,7 @@ class TableReader {
   std::set<std::string> known_;             // what expressions may name
   std::vector<Expression> measured_;        // of each metric
   std::map<std::string, std::string> raw_;  // cells of the row, by column
-  int line_ = 0;
+  int number_ = 0;                          // of the row, from 1
 };
 
 }  // namespace

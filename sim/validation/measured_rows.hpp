@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/diagnostics.hpp"
 #include "base/expression.hpp"
 #include "sim/validation/row_mapping.hpp"
 
@@ -29,12 +30,14 @@ struct TableMetric {
 
 struct MeasuredRow {
   std::string name;
-  int line = 0;                                 // in the table
+  int line = 0;                                 // in its file
   std::map<std::string, Value> columns;         // of the table, and ours
   std::string scenario;                         // as YAML
   std::vector<std::string> overrides;           // laid over it: "a.b=c"
   std::vector<std::optional<double>> measured;  // one for each metric of the table
   std::optional<std::string> left_out;          // why it is not predicted
+  // Of observations: cells of times and tokens that are no such numbers. Whoever takes the row reports them.
+  std::vector<Diagnostic> mistakes{};
 
   // The value of a column; nothing where it is empty.
   [[nodiscard]] std::optional<Value> value(std::string_view column) const;
@@ -42,6 +45,7 @@ struct MeasuredRow {
 
 struct MeasuredTable {
   std::vector<TableMetric> metrics;
+  std::vector<std::string> columns;  // that rows may have: those of the file, and of the mapping
   std::vector<MeasuredRow> rows;
   std::filesystem::path folder;  // where relative paths of its models start
 };

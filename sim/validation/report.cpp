@@ -35,12 +35,16 @@ std::string measured_text(const Statistic& figure, const std::string& unit) {
 std::string share_text(std::optional<double> share) { return share ? fmt::format("{:.1f} %", *share * 100) : "-"; }
 std::string signed_text(std::optional<double> share) { return share ? fmt::format("{:+.1f} %", *share * 100) : "-"; }
 
+std::string named(const std::string& what, const std::string& of) {
+  return of.empty() ? what : fmt::format("{} ({})", what, of);
+}
+
 Table sets_table(const Report& report) {
   const std::vector<std::string> header = {"metric", "predicted mean", "measured mean", "mean", "p50", "p90", "p99"};
   Table table(header);
   for (const Comparison& c : report.comparisons) {
     if (c.statistics.empty()) continue;
-    std::vector<std::string> cells = {c.metric, value_text(c.statistics[0].predicted, c.unit),
+    std::vector<std::string> cells = {named(c.metric, c.of), value_text(c.statistics[0].predicted, c.unit),
                                       measured_text(c.statistics[0], c.unit)};
     for (const Statistic& s : c.statistics) cells.push_back(signed_text(s.error()));
     cells.resize(header.size());  // a single figure has no quantiles
@@ -56,7 +60,7 @@ Table pairs_table(const Report& report) {
   Table table({"metric", "pairs", "mean |e|", "median |e|", "p90 |e|", "p95 |e|", "bias", "Spearman"});
   for (const Comparison& c : report.comparisons) {
     if (!stands_among_pairs(c)) continue;
-    table.row({c.metric, fmt::format("{}", c.count), share_text(c.error_mean), share_text(c.error_median),
+    table.row({named(c.metric, c.of), fmt::format("{}", c.count), share_text(c.error_mean), share_text(c.error_median),
                share_text(c.error_p90), share_text(c.error_p95), signed_text(c.bias),
                c.rank ? fmt::format("{:.3f}", *c.rank) : "-"});
   }
@@ -87,7 +91,7 @@ Table left_out_table(const Report& report) {
 Table courses_table(const Report& report) {
   Table table({"over time", "moments", "RMSE", "predicted mean", "measured mean", "largest", "at"});
   for (const Course& c : report.courses)
-    table.row({c.name, fmt::format("{}", c.count), fmt::format("{:.1f}", c.rmse),
+    table.row({named(c.name, c.of), fmt::format("{}", c.count), fmt::format("{:.1f}", c.rmse),
                fmt::format("{:.1f}", c.mean_predicted), fmt::format("{:.1f}", c.mean_measured),
                fmt::format("{:+.0f}", c.largest), fmt::format("{:.0f} s", c.largest_at)});
   return table;
@@ -98,17 +102,26 @@ Table worst_table(const Report& report) {
   for (const Comparison& c : report.comparisons)
     if (stands_among_pairs(c))
       for (const Pair& pair : c.worst)
-        table.row({c.metric, pair.name, value_text(pair.predicted, c.unit), value_text(pair.measured, c.unit),
-                   signed_text(relative_error(pair.predicted, pair.measured))});
+        table.row({named(c.metric, c.of), pair.name, value_text(pair.predicted, c.unit),
+                   value_text(pair.measured, c.unit), signed_text(relative_error(pair.predicted, pair.measured))});
   return table;
 }
 
 std::string error_text(const Verdict& verdict) {
-  if (!verdict.error && verdict.of_pairs_alone) return "not compared: rows have error_mean";
-  if (!verdict.error && verdict.of_one_figure) return "not compared: its mean alone was told";
-  if (!verdict.error) return "not compared";
-  return verdict.limit.figure == "rmse" ? fmt::format("{:.2f}", *verdict.error)
-                                        : fmt::format("{:.2f} %", *verdict.error * 100);
+  std::string text = !verdict.error                   ? "not compared"
+                     : verdict.limit.figure == "rmse" ? fmt::format("{:.2f}", *verdict.error)
+                                                      : fmt::format("{:.2f} %", *verdict.error * 100);
+  if (!verdict.reason.empty()) text += ": " + verdict.reason;
+  text = named(text, verdict.of);
+  return verdict.unfit.empty() ? text : fmt::format("{}, but {}", text, verdict.unfit);
+}
+
+// "noisy: 3 completed requests are too few ..."
+std::string verdict_text(const PredictedRun& run) {
+  std::string text = run.verdict;
+  for (std::size_t i = 0; i < run.reasons.size(); ++i) text += (i == 0 ? ": " : "; ") + run.reasons[i];
+  if (run.served < run.requests) text += fmt::format("; {} of {} requests served", run.served, run.requests);
+  return text;
 }
 
 Table limits_table(const Report& report) {
@@ -125,7 +138,10 @@ std::vector<Table> tables_of(const Report& report) {
 }
 
 std::string head_of(const Report& report) {
-  return fmt::format("{} against {}; errors are predicted / measured - 1\n", report.predicted, report.measured);
+  std::string text =
+      fmt::format("{} against {}; errors are predicted / measured - 1\n", report.predicted, report.measured);
+  if (report.run) text += fmt::format("verdict of the prediction: {}\n", verdict_text(*report.run));
+  return text;
 }
 
 void put(Json& json, const char* key, std::optional<double> value) {
@@ -134,6 +150,7 @@ void put(Json& json, const char* key, std::optional<double> value) {
 
 Json json_of(const Comparison& c) {
   Json json = {{"metric", c.metric}, {"unit", c.unit}, {"count", c.count}};
+  if (!c.of.empty()) json["of"] = c.of;
   for (const Statistic& s : c.statistics) {
     Json& entry = json["statistics"][std::string(s.name)];
     entry = {{"predicted", s.predicted}, {"measured", s.measured}};
@@ -154,6 +171,20 @@ Json json_of(const Comparison& c) {
 
 }  // namespace
 
+std::string PredictedRun::unfit() const {
+  if (served < requests)
+    return fmt::format("{} of {} requests were not served by the simulation", requests - served, requests);
+  return verdict == "valid" || verdict == "noisy" ? "" : fmt::format("the prediction is {}", verdict);
+}
+
+bool hold_to(const std::vector<Limit>& limits, Report& report, bool any_run) {
+  for (const Limit& limit : limits) {
+    report.verdicts.push_back(judge(limit, report.comparisons, report.courses));
+    if (report.run && !any_run) report.verdicts.back().unfit = report.run->unfit();
+  }
+  return std::ranges::all_of(report.verdicts, &Verdict::met);
+}
+
 std::string to_text(const Report& report) {
   std::string text = head_of(report);
   for (const Table& table : tables_of(report)) text += '\n' + table.text();
@@ -170,6 +201,9 @@ std::string to_markdown(const Report& report) {
 
 std::string to_json(const Report& report) {
   Json json = {{"schema", "validation/1"}, {"predicted", report.predicted}, {"measured", report.measured}};
+  if (const auto& run = report.run)
+    json["verdict"] = {
+        {"state", run->verdict}, {"reasons", run->reasons}, {"requests", run->requests}, {"served", run->served}};
   json["comparisons"] = Json::array();
   for (const Comparison& c : report.comparisons) json["comparisons"].push_back(json_of(c));
   for (const GroupErrors& group : report.groups) {
@@ -180,7 +214,7 @@ std::string to_json(const Report& report) {
   for (const LeftOut& each : report.left_out)
     json["left_out"].push_back({{"name", each.name}, {"reason", each.reason}});
   json["over_time"] = Json::array();
-  for (const Course& c : report.courses)
+  for (const Course& c : report.courses) {
     json["over_time"].push_back({{"name", c.name},
                                  {"count", c.count},
                                  {"rmse", c.rmse},
@@ -188,36 +222,45 @@ std::string to_json(const Report& report) {
                                  {"mean_measured", c.mean_measured},
                                  {"largest", c.largest},
                                  {"largest_at_s", c.largest_at}});
+    if (!c.of.empty()) json["over_time"].back()["of"] = c.of;
+  }
   json["limits"] = Json::array();
   for (const Verdict& v : report.verdicts) {
     Json entry = {{"limit", v.limit.text}, {"met", v.met()}};
     put(entry, "error", v.error);
+    if (!v.error || !v.unfit.empty()) entry["reason"] = error_text(v);
+    if (!v.of.empty()) entry["of"] = v.of;
     json["limits"].push_back(std::move(entry));
   }
   json["warnings"] = report.warnings;
   return json.dump(2) + '\n';
 }
 
-std::string to_junit(const Report& report) {
+std::string to_junit(const Report& report, const std::string& verb) {
   std::string cases;
   std::size_t failures = 0;
   const auto add = [&](const std::string& name, const std::string& content) {
-    cases += fmt::format("    <testcase classname=\"validate\" name=\"{}\" time=\"0\">{}</testcase>\n", xml_text(name),
+    cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\">{}</testcase>\n", verb, xml_text(name),
                          content);
   };
   for (const Verdict& v : report.verdicts) {
     failures += v.met() ? 0 : 1;
-    add(v.limit.text, v.met() ? fmt::format("<system-out>{}</system-out>", error_text(v))
-                              : fmt::format("<failure message=\"{}\" type=\"ERROR\"/>", error_text(v)));
+    add(v.limit.text,
+        fmt::format(fmt::runtime(v.met() ? "<system-out>{}</system-out>" : "<failure message=\"{}\" type=\"ERROR\"/>"),
+                    xml_text(error_text(v))));
   }
   for (const LeftOut& each : report.left_out)
     add(each.name, fmt::format("<skipped message=\"{}\"/>", xml_text(each.reason)));
+  const std::string properties =
+      report.run ? fmt::format("    <properties><property name=\"verdict\" value=\"{}\"/></properties>\n",
+                               xml_text(verdict_text(*report.run)))
+                 : "";
   const auto counts = fmt::format("tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"0\"",
                                   report.verdicts.size() + report.left_out.size(), failures, report.left_out.size());
   return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"llmscape validate\" {0}>\n"
-      "  <testsuite name=\"{1}\" {0}>\n{2}  </testsuite>\n</testsuites>\n",
-      counts, xml_text(report.measured), cases);
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"llmscape {3}\" {0}>\n"
+      "  <testsuite name=\"{1}\" {0}>\n{4}{2}  </testsuite>\n</testsuites>\n",
+      counts, xml_text(report.measured), cases, verb, properties);
 }
 
 }  // namespace llmscape::validation

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,17 @@ struct LeftOut {
   std::string name, reason;
 };
 
+// What the predicting run says of itself (metrics::Verdict), of runs that were simulated for this.
+struct PredictedRun {
+  std::string verdict;               // "valid", "saturated", ...
+  std::vector<std::string> reasons;  // one sentence each
+  std::int64_t requests = 0, served = 0;
+
+  // Why its errors meet no limit: it served a part of the requests only, or its verdict is neither valid nor noisy (too
+  // few calls for a 99th percentile are as few on the measured side). Else empty.
+  [[nodiscard]] std::string unfit() const;
+};
+
 // Everything that one call compared.
 struct Report {
   std::string predicted, measured;  // what was compared with what
@@ -29,7 +42,11 @@ struct Report {
   std::vector<Course> courses;
   std::vector<Verdict> verdicts;      // of the limits that were set
   std::vector<std::string> warnings;  // of the predicting side
+  std::optional<PredictedRun> run;
 };
+
+// Judges all of them into `report.verdicts`; whether each is met. `any_run`: one whose run is unfit counts too.
+bool hold_to(const std::vector<Limit>& limits, Report& report, bool any_run = false);
 
 // Tables for a terminal of 100 columns: errors of the sets, errors of the pairs, by group, over
 // time, worst cases, what was left out by reason, limits.
@@ -39,6 +56,7 @@ std::string to_markdown(const Report& report);
 // Schema validation/1: two-space indented, SI units, shares from 0 to 1; what is not defined is absent.
 std::string to_json(const Report& report);
 // JUnit XML: a case for each limit, which fails where it is exceeded, and one for each row that was left out, skipped.
-std::string to_junit(const Report& report);
+// `verb` is what was called: "validate".
+std::string to_junit(const Report& report, const std::string& verb);
 
 }  // namespace llmscape::validation

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -11,34 +14,69 @@
 
 #include "base/files.hpp"
 #include "traces/cells.hpp"
+#include "traces/row.hpp"
 
 namespace llmscape::validation {
 namespace {
 
 using PlainJson = nlohmann::json;
 
+// Each reads one key, or throws std::invalid_argument with what is wrong with it.
+const PlainJson& value_of(const PlainJson& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end()) throw std::invalid_argument(fmt::format("'{}' is missing", key));
+  return *found;
+}
+const PlainJson& object_of(const PlainJson& object, const char* key) {
+  const PlainJson& value = value_of(object, key);
+  if (!value.is_object()) throw std::invalid_argument(fmt::format("'{}' must be an object", key));
+  return value;
+}
+double number_of(const PlainJson& object, const char* key) {
+  const PlainJson& value = value_of(object, key);
+  if (!value.is_number())
+    throw std::invalid_argument(fmt::format("'{}' must be a number; got {}", key, shortened(value.dump())));
+  return value.get<double>();
+}
+std::int64_t tokens_of(const PlainJson& object, const char* key) {
+  const double tokens = number_of(object, key);
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max();
+  if (tokens != std::floor(tokens) || tokens < 0 || tokens > kMost)
+    throw std::invalid_argument(
+        fmt::format("'{}' must be a whole number of tokens; got {}", key, shortened(value_of(object, key).dump())));
+  return static_cast<std::int64_t>(tokens);
+}
+// A text, or a whole number.
+std::string id_of(const PlainJson& object, const char* key) {
+  const PlainJson& value = value_of(object, key);
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_integer()) return value.dump();
+  throw std::invalid_argument(
+      fmt::format("'{}' must be a text or a whole number; got {}", key, shortened(value.dump())));
+}
+
 RequestTimes of_vllm(const PlainJson& row) {
   RequestTimes r;
-  r.id = row.at("request_id");
-  r.prompt_tokens = row.at("input_toks");
-  r.output_tokens = row.at("output_toks");
-  r.queued = row.at("queued_ts");
-  r.scheduled = row.at("scheduled_ts");
-  r.first_token = row.at("first_token_ts");
-  r.last_token = row.at("last_token_ts");
+  r.id = id_of(row, "request_id");
+  r.prompt_tokens = tokens_of(row, "input_toks");
+  r.output_tokens = tokens_of(row, "output_toks");
+  r.queued = number_of(row, "queued_ts");
+  r.scheduled = number_of(row, "scheduled_ts");
+  r.first_token = number_of(row, "first_token_ts");
+  r.last_token = number_of(row, "last_token_ts");
   return r;
 }
 
 // A line of run --requests: times after its arrival, in ms. Nothing when it was not completed.
 std::optional<RequestTimes> of_run(const PlainJson& row) {
-  if (!row.at("error").is_null()) return std::nullopt;
-  const PlainJson &metadata = row.at("metadata"), &metrics = row.at("metrics");
-  const double arrival = metadata.at("request_start_ns").get<double>() * 1e-9;
-  const auto after = [&](const char* name) { return arrival + metrics.at(name).at("value").get<double>() * 1e-3; };
+  if (!value_of(row, "error").is_null()) return std::nullopt;
+  const PlainJson &metadata = object_of(row, "metadata"), &metrics = object_of(row, "metrics");
+  const double arrival = number_of(metadata, "request_start_ns") * 1e-9;
+  const auto after = [&](const char* name) { return arrival + number_of(object_of(metrics, name), "value") * 1e-3; };
   RequestTimes r;
-  r.id = fmt::format("{}", metadata.at("session_num").get<std::uint64_t>());
-  r.prompt_tokens = metrics.at("input_sequence_length").at("value").get<std::int64_t>();
-  r.output_tokens = metrics.at("output_sequence_length").at("value").get<std::int64_t>();
+  r.id = id_of(metadata, "session_num");
+  r.prompt_tokens = tokens_of(object_of(metrics, "input_sequence_length"), "value");
+  r.output_tokens = tokens_of(object_of(metrics, "output_sequence_length"), "value");
   r.queued = after("time_to_queue");
   r.scheduled = after("queue_time");
   r.first_token = after("time_to_first_token");
@@ -68,18 +106,25 @@ std::optional<std::vector<RequestTimes>> read_request_times(const std::string& p
   std::vector<RequestTimes> requests;
   LineReader lines(path);
   while (const auto line = lines.next()) {
+    if (line->find_first_not_of(" \t\r") == line->npos) continue;
+    const auto report = [&](std::size_t column, const std::string& message) {
+      diagnostics.error({source, lines.line(), static_cast<int>(std::max<std::size_t>(1, column))}, message);
+    };
     try {
       const PlainJson row = PlainJson::parse(*line);
+      if (!row.is_object()) throw std::invalid_argument("it is no object");
       const auto times = row.contains("metadata") ? of_run(row) : of_vllm(row);
       if (!times) continue;
       check(*times);
       requests.push_back(*times);
+    } catch (const PlainJson::parse_error& mistake) {
+      report(mistake.byte, "this is no JSON from here on");
     } catch (const PlainJson::exception&) {
-      diagnostics.error({source, lines.line(), 1}, "this is no request with its times");
+      report(1, "this is no request with its times: a number is too large, or a text is no UTF-8");
     } catch (const std::exception& mistake) {
-      diagnostics.error({source, lines.line(), 1},
-                        fmt::format("this is no request with its times: {}", shortened(mistake.what())));
+      report(1, fmt::format("this is no request with its times: {}", mistake.what()));
     }
+    if (diagnostics.errors() - errors >= traces::RowFile::kMostErrors) break;
   }
   if (!lines.error().empty()) diagnostics.error({source}, lines.error());
   else if (requests.empty() && diagnostics.errors() == errors) diagnostics.error({source}, "no request was completed");

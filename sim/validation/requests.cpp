@@ -98,9 +98,9 @@ std::optional<std::vector<Load>> read_loads(const std::string& path, Diagnostics
                          diagnostics);
   std::vector<Load> all;
   while (table.next()) {
-    const auto at = table.positive(kTime);
-    const auto running = table.whole(kRunning, 0), waiting = table.whole(kWaiting, 0);
-    if (at && running && waiting) all.push_back({*at, static_cast<double>(*running), static_cast<double>(*waiting)});
+    const auto at = table.not_negative(kTime), running = table.not_negative(kRunning),
+               waiting = table.not_negative(kWaiting);
+    if (at && running && waiting) all.push_back({*at, *running, *waiting});
   }
   if (diagnostics.errors() > errors) return std::nullopt;
   return all;

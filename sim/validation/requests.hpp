@@ -24,7 +24,8 @@ Load load_at(const std::vector<RequestTimes>& requests, double at);
 // Every second until the last token.
 std::vector<Load> loads(const std::vector<RequestTimes>& requests);
 
-// A table with the columns t (seconds), running and waiting, and those of vLLM's log that are not read.
+// A table with the columns t (seconds after the first request was queued), running and waiting, in any order, and those
+// of vLLM's log that are not read.
 std::optional<std::vector<Load>> read_loads(const std::string& path, Diagnostics& diagnostics);
 
 // One quantity over time.
@@ -34,6 +35,7 @@ struct Course {
   double rmse = 0;         // in requests
   double mean_predicted = 0, mean_measured = 0;
   double largest = 0, largest_at = 0;  // difference, predicted - measured, and when
+  std::string of{};                    // as Comparison::of
 };
 std::vector<Course> compare_loads(const std::vector<RequestTimes>& predicted, const std::vector<Load>& measured);
 

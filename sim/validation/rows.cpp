@@ -40,7 +40,12 @@ std::optional<Rows> read_rows(const std::string& path, Diagnostics& diagnostics)
       read_row(*row, cells, rows);
       continue;
     }
-    for (std::size_t i = 1; i < cells.size(); ++i) rows.metrics.emplace_back(row->text(cells[i]));
+    for (std::size_t i = 1; i < cells.size(); ++i) {
+      const std::string metric(row->text(cells[i]));
+      if (std::ranges::find(rows.metrics, metric) != rows.metrics.end())
+        row->error(cells[i], fmt::format("column {} stands twice", in_quotes(metric)));
+      rows.metrics.push_back(metric);
+    }
     if (!rows.metrics.empty()) continue;
     row->error({}, "a table of results has a column that names the row and at least one metric");
     break;

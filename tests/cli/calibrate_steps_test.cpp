@@ -61,6 +61,14 @@ TEST_CASE("steps of the mini engine become a device that prices them better than
   CHECK(error(device) < error("cpu-epyc-vm"));
 }
 
+TEST_CASE("a table that is named twice is refused: its rows would count twice") {
+  const Scratch scratch;
+  const Ran ran =
+      run_program({"calibrate", "--steps", kRecord, kRecord, "--base", "cpu-epyc-vm", "-o", scratch.path("d.yaml")});
+  CHECK(ran.code == 2);
+  CHECK_MESSAGE(holds(ran.err, "the same file as"), ran.err);
+}
+
 TEST_CASE("steps corrected on a device keep what its joules cover and the area of its chips") {
   const Scratch scratch;
   scratch.file("box.yaml", std::string(kRoofline) + "energy_boundary: node\ndie_area: 600 mm2\n");

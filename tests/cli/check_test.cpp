@@ -96,6 +96,33 @@ TEST_CASE("the folder of one run is checked like that of a sweep") {
   CHECK(holds(ran.out, "in 1 configuration\n"));
 }
 
+TEST_CASE("a baseline by class fails where one class alone is worse") {
+  const Scratch scratch;
+  const std::string folder = scratch.path("run"), baseline = scratch.path("b.json");
+  // 99 calls of 100 are of the class big: the mean of all hardly moves with small.
+  const auto write = [&](double small) {
+    nlohmann::json run = {{"schema", "run/1"}, {"seed", 1}, {"verdict", {{"state", "valid"}}}};
+    const auto with_ttft = [](double mean) { return nlohmann::json{{"latency", {{"ttft_s", {{"mean", mean}}}}}}; };
+    run.update(with_ttft(0.99 * 0.1 + 0.01 * small));
+    run["classes"] = {{"big", with_ttft(0.1)}, {"small", with_ttft(small)}};
+    scratch.file("run/run.json", run.dump());
+  };
+  write(0.05);
+  CHECK(run_program({"check", folder, "--baseline", scratch.path("all.json"), "--update"}).code == 0);
+  CHECK(run_program({"check", folder, "--baseline", baseline, "--update", "--classes"}).out ==
+        baseline + ": 3 metrics of 3 configurations\n");
+  CHECK(run_program({"check", folder, "--baseline", baseline}).code == 0);
+  write(0.06);  // +20 % for the class, +0.1 % for all: 0.0996 s of 0.0995
+  CHECK(run_program({"check", folder, "--baseline", scratch.path("all.json")}).code == 0);
+  const Ran worse = run_program({"check", folder, "--baseline", baseline});
+  CHECK(worse.code == 1);
+  CHECK_MESSAGE(holds(worse.out, "1 of 3 metrics is WORSE, most of all ttft.mean of slo_class=small (+20 %)"), worse.out);
+  CHECK(run_program({"check", folder, "--baseline", baseline, "--update"}).code == 0);  // keeps its classes
+  CHECK(run_program({"check", folder, "--baseline", baseline}).out ==
+        "0 of 3 metrics are WORSE\n3 SAME in 3 configurations\n");
+  CHECK(run_program({"check", folder, "--baseline", baseline, "--classes"}).code == 2);  // without effect
+}
+
 TEST_CASE("a broken baseline, unknown metrics and missing results are answered with 2, all at once") {
   const Scratch scratch;
   scratch.file("out/results.csv", kHeader + kRows);

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -129,6 +131,52 @@ TEST_CASE("what cannot be compared is wrong usage, said on stderr") {
     CHECK(ran.out.empty());
     CHECK_FALSE(ran.err.empty());
   }
+}
+
+TEST_CASE("of several measured files the worst is held to the limit, and named") {
+  const Scratch scratch;
+  const std::string predicted = scratch.file("p.csv", "id,tpot_s\na,1.1\n"),
+                    drifted = scratch.file("drifted.csv", "id,tpot_s\na,1\n"),  // 10 % off
+      same = scratch.file("same.csv", "id,tpot_s\na,1.1\n");
+  const Ran ran = run_program({"validate", predicted, "--against", drifted, "--against", same, "--max-error",
+                               "tpot_s.mean=1%", "--junit", scratch.path("v.xml"), "--markdown", scratch.path("v.md")});
+  CHECK(ran.code == 1);
+  CHECK(holds(scratch.content("v.md"), "10.00 % (" + drifted + ")"));
+  CHECK(holds(scratch.content("v.md"), "tpot_s (" + same + ")"));
+  CHECK(holds(scratch.content("v.xml"), "message=\"10.00 % (" + drifted + ")\""));
+}
+
+TEST_CASE("options of rows do nothing for files beside each other, and are refused there") {
+  const Scratch scratch;
+  const std::string table = scratch.file("m.csv", "id,tpot_s\na,1\n");
+  for (const std::vector<std::string>& of_rows : std::vector<std::vector<std::string>>{
+           {"--by", "x"}, {"--columns", "none.yaml"}, {"--host", "none.yaml"}, {"-j", "2"}, {"--deployments", table}}) {
+    std::vector<std::string> call = {"validate", table};
+    call.insert(call.end(), of_rows.begin(), of_rows.end());
+    const Ran ran = run_program(call);
+    CHECK(ran.code == 2);
+    CHECK_MESSAGE(holds(ran.err, " excludes "), ran.err);
+  }
+}
+
+TEST_CASE(
+    "what a file is, is known by what it says: a log without a key, loads in any order, a device in a folder a.csv") {
+  const Scratch scratch;
+  const std::string out = scratch.path("out");
+  REQUIRE(run_program({"run", scratch.file("s.yaml", small_scenario()), "-o", out, "--requests", "-q"}).code == 0);
+  const Ran log = run_program({"validate", out, "--against", scratch.file("log.jsonl", "{\"request_id\": \"a\"}\n")});
+  CHECK(log.code == 2);
+  CHECK_MESSAGE(holds(log.err, "log.jsonl:1:1: error: this is no request with its times: 'input_toks' is missing"),
+                log.err);
+  CHECK(run_program({"validate", out, "--against", scratch.file("l.csv", "running,t,waiting\n0,0,0\n1,1,0\n")}).code ==
+        0);
+  const Ran table = run_program({"validate", out, "--against", scratch.file("m.csv", "name,tpot\na,1\n")});
+  CHECK(holds(table.err, "a table with the columns t, running and waiting"));
+  std::ifstream catalogue("hardware/catalog/cpu-epyc-vm.yaml");
+  const std::string device{std::istreambuf_iterator<char>(catalogue), {}};
+  const Ran priced =
+      run_program({"validate", scratch.file("a.csv.d/cpu.yaml", device), "--against", engine_record(scratch)});
+  CHECK_MESSAGE(priced.code == 0, priced.err);
 }
 
 }  // namespace llmscape::test::validate_test

@@ -50,6 +50,7 @@ Estimate exactly(double value) { return {value, value, value}; }
 
 TEST_CASE("within the tolerance is SAME, beyond it the direction of the metric decides") {
   CHECK(standing("ttft.p99", exactly(10), exactly(11)) == MetricStanding::same);
+  CHECK(standing("ttft.p99", exactly(1), exactly(1.1)) == MetricStanding::same);  // 1.1 - 1 > 0.1 in doubles
   CHECK(standing("ttft.p99", exactly(10), exactly(11.01)) == MetricStanding::worse);
   CHECK(standing("ttft.p99", exactly(10), exactly(8.9)) == MetricStanding::better);
   CHECK(standing("goodput_rps", exactly(10), exactly(11.01)) == MetricStanding::better);

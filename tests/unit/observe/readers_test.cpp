@@ -253,46 +253,20 @@ TEST_CASE("times and numbers in lines") {
   CHECK(arguments.size() == 3);
 }
 
-TEST_CASE("tables by a mapping: requests, samples and figures, of the rows that are meant") {
+TEST_CASE("a record of AIPerf that stands twice is one request, an attempt of the same id is another") {
   const test::Scratch scratch;
-  const auto mapping = scratch.file("columns.yaml",
-                                    "schema: rows/1\ncolumns: {arrival_s: launch, output_tokens: out, "
-                                    "e2e_s: ttft_s + gen}\n");
-  const auto table = scratch.file("requests.csv",
-                                  "run,launch,prompt_tokens,out,ttft_s,gen\na,1,100,11,0.5,1\nb,0,9,9,1,1\n"
-                                  "a,0,50,21,0.25,2\n");
+  const auto record = [](const char* start) {
+    return std::string(R"({"metadata": {"x_request_id": "a", "request_start_ns": )") + start +
+           R"(}, "metrics": {"input_sequence_length": {"value": 5, "unit": "tokens"}, )" +
+           R"("output_sequence_length": {"value": 2, "unit": "tokens"}}, "error": null})" + "\n";
+  };
   Observed observed;
   Diagnostics diagnostics;
-  const auto where = Expression::parse("run == 'a'", {}, diagnostics);
-  read_observed_table(table, mapping, where, observed, diagnostics);
-  const auto courses = scratch.file("courses.csv", "run,t_s,running,device,power_w\na,1,4,0,100\na,1,,1,50\n");
-  read_observed_table(courses, std::nullopt, where, observed, diagnostics);
-  const auto figure = scratch.file("runs.csv", "run,tpot_s\na,0.02\nb,0.03\n");
-  read_observed_table(figure, std::nullopt, where, observed, diagnostics);
+  read_observed(scratch.file("r.jsonl", record("100") + record("200") + record("100")), "", observed, diagnostics);
   CHECK_FALSE(diagnostics.has_errors());
-  align_requests(observed);
-  REQUIRE(observed.requests.size() == 2);
-  CHECK(*observed.requests[0].tpot() == approx(0.1));
-  CHECK(observed.requests[1].arrival == 1);
-  CHECK(observed.total(quantity::kPower)[0].value == 150);
-  CHECK(observed.numbers.at("tpot_s.mean") == 0.02);
-}
-
-TEST_CASE("a table of requests: the end of an answer by its TPOT, and rows without lengths are told") {
-  const test::Scratch scratch;
-  const auto table = scratch.file("requests.csv",
-                                  "arrival_s,prompt_tokens,output_tokens,ttft_s,tpot_s\n0,100,11,0.5,0.1\n"
-                                  "1,50,1,0.25,\n2,50,,0.25,0.1\n");
-  Observed observed;
-  Diagnostics diagnostics;
-  read_observed_table(table, std::nullopt, std::nullopt, observed, diagnostics);
-  CHECK_FALSE(diagnostics.has_errors());
-  REQUIRE(observed.requests.size() == 2);
-  CHECK(*observed.requests[0].e2e == approx(1.5));
-  CHECK(*observed.requests[0].tpot() == approx(0.1));
-  CHECK(*observed.requests[1].e2e == 0.25);
+  CHECK(observed.requests.size() == 2);
   REQUIRE(observed.notes.size() == 1);
-  CHECK(observed.notes[0].starts_with("1 of 3 requests"));
+  CHECK(observed.notes[0].starts_with("1 of 3 records repeat one before them"));
 }
 
 }  // namespace llmscape::observe

@@ -29,7 +29,8 @@ EngineRecord two_steps() {
   record.kv_blocks = 40;
   record.steps = {{{{50, 0, true}, {14, 16, false}}, {}, 0.1, 1e-6, 2e-6, 0.0123456789012345, 0.02},
                   {{}, {51, 7}, 0.15, 1e-6, 2e-6, 1.0 / 3, 0.4}};
-  record.requests = {{"r0", 50, 2, 0.05, 0.1, 0.12, 0.5}};
+  // Three tokens: the prompt of 50 ends in the first step, two sequences decode in the second.
+  record.requests = {{"r0", 50, 2, 0.05, 0.1, 0.12, 0.5}, {"r1", 6, 1, 0.06, 0.1, 0.5, 0.5}};
   return record;
 }
 
@@ -73,7 +74,7 @@ TEST_CASE("an engine record comes back as it was written, plain or compressed") 
     CHECK(read->steps[1].issue_s == 2e-6);
     CHECK(read->steps[1].device_s == 1.0 / 3);
     CHECK(read->steps[1].wall_s == 0.4);
-    REQUIRE(read->requests.size() == 1);
+    REQUIRE(read->requests.size() == 2);
     CHECK(read->requests[0].id == "r0");
     CHECK(read->requests[0].prompt_tokens == 50);
     CHECK(read->requests[0].output_tokens == 2);
@@ -123,6 +124,9 @@ TEST_CASE("every mistake in an engine record is reported at its place") {
       {"\"wall_s\":0.4", "\"wall_s\":-0.4", 10, 124, "wall_s"},
       {"\"wall_s\":0.4", "\"wall\":0.4", 10, 115, "unknown key 'wall'"},
       {"\"first_token_s\":0.12", "\"first_token_s\":0.02", 13, 5, "must not run backwards"},
+      {"\"r1\"", "\"r0\"", 14, 5, "request 'r0' stands twice"},
+      {"\"arrival_s\":0.06", "\"arrival_s\":0.04", 14, 5, "a request that arrives before the one in front of it"},
+      {"\"output_tokens\":2", "\"output_tokens\":4", 12, 15, "the steps answer 3 tokens and the requests have 5"},
       {"\"date\":\"2026-11-21\"", "\"date\":[1]", 3, 22, "must be a text"},
   };
   for (const Spoilt& s : spoilt) {

@@ -61,3 +61,14 @@ TEST_CASE("a single pair has an error and no rank") {
   CHECK(*c.error("mean") == approx(0.1));
   CHECK_FALSE(c.rank);
 }
+
+TEST_CASE("0 predicted where 0 was measured is no error, and another number has none that is defined") {
+  const Comparison equal = compare("preemptions", "", {{"a", 0, 0}, {"b", 0, 0}});
+  CHECK(*equal.error("mean") == 0);
+  CHECK(*equal.error("error_mean") == 0);
+  CHECK(equal.count == 0);  // such pairs are left out
+  const Comparison other = compare("preemptions", "", {{"a", 2, 0}, {"b", 0, 0}});
+  CHECK_FALSE(other.error("mean"));
+  CHECK_FALSE(other.error("error_mean"));
+  CHECK(*compare_figure("preemptions", "", 0, 0).error("mean") == 0);
+}

@@ -63,11 +63,64 @@ TEST_CASE("of figures that stand alone a quantile is a row of its own, and what 
   CHECK(judge(limit_of("ttft.p99.mean=51%"), comparisons, {}).met());
   const Verdict untold = judge(limit_of("ttft.p90=38%"), comparisons, {});
   CHECK_FALSE(untold.error);
-  CHECK(untold.of_one_figure);
+  CHECK(untold.reason == "its mean alone was told");
   Report report;
   report.comparisons = comparisons;
   report.verdicts = {untold};
   const std::string text = to_text(report);
   CHECK_MESSAGE(text.find("+50.0 %") == text.rfind("+50.0 %"), text);  // under its mean alone
   CHECK_MESSAGE(text.find("not compared: its mean alone was told") != std::string::npos, text);
+}
+
+TEST_CASE("an error of the limit's very size meets it, whatever its last bit") {
+  // 1.1 / 1 - 1 is 0.10000000000000009 in doubles.
+  CHECK(judge(limit_of("tpot.mean=10%"), {compare("tpot", "s", {{"a", 1.1, 1}})}, {}).met());
+  CHECK_FALSE(judge(limit_of("tpot.mean=10%"), {compare("tpot", "s", {{"a", 1.1000001, 1}})}, {}).met());
+  CHECK(judge(limit_of("tpot.mean=0%"), {compare("tpot", "s", {{"a", 1, 1}})}, {}).met());
+}
+
+TEST_CASE("of several measured files the worst counts, and one that was not compared before any") {
+  std::vector<Comparison> comparisons = {compare("tpot", "s", {{"a", 1.5, 1}}), compare("tpot", "s", {{"a", 1.1, 1}})};
+  comparisons[0].of = "first";
+  comparisons[1].of = "last";
+  std::vector<Course> courses = {{"running", 1, 4.0}, {"running", 1, 2.0}};
+  courses[0].of = "first";
+  courses[1].of = "last";
+  const Verdict worst = judge(limit_of("tpot.mean=20%"), comparisons, courses);
+  CHECK(worst.error.value() == approx(0.5));
+  CHECK(worst.of == "first");
+  CHECK_FALSE(worst.met());
+  CHECK(judge(limit_of("running.rmse=3"), comparisons, courses).error.value() == 4.0);
+  Report report;
+  report.comparisons = comparisons;
+  report.courses = courses;
+  CHECK_FALSE(hold_to({limit_of("tpot.mean=20%")}, report));
+  CHECK(to_text(report).find("tpot (first)") != std::string::npos);
+  CHECK(to_junit(report, "validate").find("\"50.00 % (first)\"") != std::string::npos);
+  CHECK(to_json(report).find("\"of\": \"last\"") != std::string::npos);
+
+  comparisons[1] = compare("tpot", "s", {{"a", 1.1, 0}});
+  comparisons[1].of = "last";
+  const Verdict none = judge(limit_of("tpot.mean=99%"), comparisons, {});
+  CHECK_FALSE(none.error);
+  CHECK(none.of == "last");
+  CHECK(none.reason == "measured as 0");
+}
+
+TEST_CASE("a prediction that served a part of its requests, or is not valid, meets no limit; a noisy one does") {
+  const auto met = [](const PredictedRun& run, bool any = false) {
+    Report report;
+    report.comparisons = {compare("tpot", "s", {{"a", 1, 1}})};
+    report.run = run;
+    const bool all = hold_to({limit_of("tpot.mean=1%")}, report, any);
+    CHECK(all == (to_junit(report, "check").find("<failure") == std::string::npos));
+    return all;
+  };
+  CHECK(met({"valid", {}, 300, 300}));
+  CHECK(met({"noisy", {"3 completed requests are too few"}, 3, 3}));
+  for (const char* verdict : {"unsteady", "saturated", "truncated"}) CHECK_FALSE(met({verdict, {"so"}, 300, 300}));
+  CHECK_FALSE(met({"valid", {}, 300, 147}));
+  CHECK(met({"saturated", {"so"}, 300, 147}, true));
+  CHECK(PredictedRun{"saturated", {}, 300, 147}.unfit() == "153 of 300 requests were not served by the simulation");
+  CHECK(PredictedRun{"saturated", {}, 300, 300}.unfit() == "the prediction is saturated");
 }

@@ -261,7 +261,7 @@ TEST_CASE("JUnit: limits fail, rows without a prediction are skipped") {
   std::string problem;
   for (const char* limit : {"tpot.error_median=10%", "tpot.error_median=200%"})
     report.verdicts.push_back(judge(*parse_limit(limit, problem), report.comparisons, {}));
-  const std::string xml = to_junit(report);
+  const std::string xml = to_junit(report, "validate");
   CHECK(holds(xml, "tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""));
   CHECK(holds(xml, "<failure message=\"100.00 %\" type=\"ERROR\"/>"));
   CHECK(holds(xml, "<skipped message=\"no such model\"/>"));

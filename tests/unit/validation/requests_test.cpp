@@ -137,3 +137,39 @@ TEST_CASE("broken logs are reported by line") {
   CHECK_FALSE(read_request_times(scratch.file("empty.jsonl", ""), empty));
   CHECK(empty.errors() == 1);
 }
+
+TEST_CASE("a line of a log says which key is wrong, and an id may be a number") {
+  const test::Scratch scratch;
+  const auto line = [](const std::string& id, const std::string& more) {
+    return "{\"request_id\": " + id + ", \"input_toks\": 1, \"output_toks\": 1, \"queued_ts\": 5" + more +
+           ", \"first_token_ts\": 6, \"last_token_ts\": 6}\n";
+  };
+  Diagnostics diagnostics;
+  const auto requests = read_request_times(
+      scratch.file("ids.jsonl", line("7", ", \"scheduled_ts\": 5") + "\n" + line("8", ", \"scheduled_ts\": 5")),
+      diagnostics);
+  REQUIRE_MESSAGE(requests, diagnostics.text(false));
+  CHECK(requests->at(1).id == "8");
+  CHECK_FALSE(read_request_times(scratch.file("broken.jsonl", line("7", "") + line("[7]", ", \"scheduled_ts\": 5") +
+                                                                  line("7", ", \"scheduled_ts\": \"noon\"") +
+                                                                  "{\"request_id\": 7,\n" + "[7]\n{\"x\": 1e400}\n"),
+                                 diagnostics));
+  const std::string told = diagnostics.text(false);
+  for (const char* part :
+       {":1:1: error: this is no request with its times: 'scheduled_ts' is missing",
+        ":2:1: error: this is no request with its times: 'request_id' must be a text or a whole number; got [7]",
+        ":3:1: error: this is no request with its times: 'scheduled_ts' must be a number; got \"noon\"",
+        ":4:18: error: this is no JSON from here on", ":5:1: error: this is no request with its times: it is no object",
+        ":6:1: error: this is no request with its times: a number is too large"})
+    CHECK_MESSAGE(told.find(part) != told.npos, told);
+}
+
+TEST_CASE("loads over time: from the first moment on, of columns in any order, and means") {
+  const test::Scratch scratch;
+  Diagnostics diagnostics;
+  const auto loads = read_loads(scratch.file("l.csv", "running,t,waiting\n0,0,0\n1.5,1,2\n"), diagnostics);
+  REQUIRE_MESSAGE(loads, diagnostics.text(false));
+  CHECK(loads->at(0).at == 0);
+  CHECK(loads->at(1).running == 1.5);
+  CHECK(loads->at(1).waiting == 2);
+}

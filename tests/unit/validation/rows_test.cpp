@@ -57,3 +57,7 @@ TEST_CASE("broken tables are reported row by row") {
   CHECK(errors_of("id,x\n") == 1);
   CHECK(errors_of("id,x\na,1,2\nb,fast\nc,-1\nc,1\n") == 4);
 }
+
+TEST_CASE("a metric that stands twice is an error: one column alone can be meant") {
+  CHECK(errors_of("name,tpot,tpot\na,1,9\n") == 1);
+}
