@@ -58,6 +58,9 @@ TEST_CASE("fields without a kind belong to the kind that the field's default nam
   spell_out(root, machine_fields().info());
   REQUIRE(root.find("cooling")->find("kind"));
   CHECK(root.find("cooling")->find("kind")->text == "water");
+  YamlNode open = tree("cooling: {flow: 3}\ngpu: l4\n");
+  spell_out_scalars(open, machine_fields().info());
+  CHECK(write_yaml(open) == "cooling: {flow: 3}\ngpu: {preset: l4}\n");
 }
 
 TEST_CASE("a preset is replaced by its entry with the other keys laid over it") {
