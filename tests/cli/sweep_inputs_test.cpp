@@ -63,8 +63,8 @@ TEST_CASE("is a finished point good when a table beside its trace has changed?")
   CHECK(resumed(scratch, scenario) != first);
 }
 
-// Model Optimizer's checkpoints say their formats in a file beside config.json. 1.54 G weights of 16 bits are 3.1 GB for
-// each token of a single call, of 8 bits a little above half of it: layers are fp8, the head is not.
+// Model Optimizer's checkpoints say their formats in a file beside config.json. 1.54 G weights of 16 bits are 3.1 GB
+// for each token of a single call, of 8 bits a little above half of it: layers are fp8, the head is not.
 TEST_CASE("is a finished point good when a file has come beside its model that was not there?") {
   const Scratch scratch;
   std::string error;

@@ -102,6 +102,9 @@ TEST_CASE("a preset that cannot be had is one message, not a chain of them") {
   CHECK(messages(expanded("gpu: circle\n").diagnostics) == "1:9 preset 'circle' starts from itself");
   CHECK(messages(expanded("gpu: {preset: l4, lane: 2}\n").diagnostics) ==
         "1:19 unknown key 'lane' in gpu; did you mean 'lanes'?");
+  CHECK(messages(expanded("gpu: {preset: l4, efficiency: {}}\n").diagnostics) ==
+        "1:31 'efficiency' is empty; give it a value, or leave it out");
+  CHECK(messages(expanded("gpu: {preset: l4, lanes: 2, efficiency: {source: me}}\n").diagnostics) == "");
   CHECK(messages(expanded("{gpu: l4, preset: l4}\n").diagnostics) == "1:11 unknown key 'preset' in machine");
 }
 
