@@ -47,10 +47,18 @@ Json json_of(const YamlNode& node) {
   return parsed.is_discarded() ? Json(node.text) : parsed;
 }
 
+// Digits in groups of three, which YAML 1.2 reads as text.
+constexpr const char* kGrouped = "^-?[1-9][0-9]{0,2}(_[0-9]{3})+$";
+
+// Whether mappings of the field's family may leave out their kind: it is that of the default, or one that something
+// else chooses (a batcher's: the engine).
+bool may_leave_out_kind(const FieldInfo& field) { return field.default_text && !field.list; }
+
 // How a struct is written where it stands: as a kind of a family, laid over a preset, as a whole file.
 struct SchemaRole {
   const FamilyInfo* family = nullptr;
-  std::string catalog, file_kind;
+  std::string catalog{}, file_kind{};
+  bool says_kind = true;  // its tag is required
 };
 
 class SchemaWriter {
@@ -66,7 +74,7 @@ class SchemaWriter {
       for (const auto& member : file.family->members)
         out["oneOf"].push_back(
             pointer(define(member.info, "file", fmt::format("{}.{}.file", file.family->name, member.name), [&] {
-              return file_of(define_kind(*file.family, member, file.catalog),
+              return file_of(define_kind(*file.family, member, file.catalog, true),
                              object(*member.info, {file.family, file.catalog, file.kind}));
             })));
     } else {
@@ -103,7 +111,7 @@ class SchemaWriter {
     if (!role.catalog.empty()) properties["preset"] = preset_name(role.catalog);
     if (role.family) {
       properties[role.family->tag] = {{"const", name_in(*role.family, info)}};
-      required.push_back(role.family->tag);
+      if (role.says_kind) required.push_back(role.family->tag);
     }
     for (const FieldInfo& field : info.fields) {
       if (properties.contains("schema") && field.key == "schema") continue;
@@ -178,7 +186,7 @@ class SchemaWriter {
     const auto bound = [](double value) {
       return std::abs(value) < 1e15 && value == std::rint(value) ? Json(std::llrint(value)) : Json(value);
     };
-    Json out = {{"type", type}};
+    Json out = {{"type", Json::array({type, "string"})}, {"pattern", kGrouped}};
     if (field.minimum) out[field.above_minimum ? "exclusiveMinimum" : "minimum"] = bound(*field.minimum);
     if (field.maximum) out["maximum"] = bound(*field.maximum);
     return out;
@@ -194,16 +202,22 @@ class SchemaWriter {
 
   Json family(const FieldInfo& field) {
     const FamilyInfo& family = *field.family;
-    return pointer(define(&family, field.catalog, family.name, [&]() -> Json {
+    const bool says_kind = !may_leave_out_kind(field);
+    return pointer(define(&family, field.catalog + kind_role(says_kind), family.name, [&]() -> Json {
       Json choices = Json::array({field.catalog.empty() ? one_of_names(names_of(family)) : preset_name(field.catalog)});
-      for (const auto& member : family.members) choices.push_back(pointer(define_kind(family, member, field.catalog)));
+      for (const auto& member : family.members)
+        choices.push_back(pointer(define_kind(family, member, field.catalog, says_kind)));
       return {{"anyOf", std::move(choices)}};
     }));
   }
 
-  std::string define_kind(const FamilyInfo& family, const FamilyInfo::Member& member, const std::string& catalog) {
-    return define(member.info, family.name + ' ' + catalog, fmt::format("{}.{}", family.name, member.name),
-                  [&] { return object(*member.info, {&family, catalog, ""}); });
+  static std::string kind_role(bool says_kind) { return says_kind ? "" : " of any kind"; }
+
+  std::string define_kind(const FamilyInfo& family, const FamilyInfo::Member& member, const std::string& catalog,
+                          bool says_kind) {
+    return define(member.info, family.name + ' ' + catalog + kind_role(says_kind),
+                  fmt::format("{}.{}", family.name, member.name),
+                  [&] { return object(*member.info, {&family, catalog, "", says_kind}); });
   }
 
   Json reference(const StructInfo& info) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/opened_files.hpp"
 
+#include <system_error>
 #include <utility>
 
 namespace llmscape {
@@ -15,6 +16,12 @@ OpenedFiles::~OpenedFiles() { listener = outer_; }
 
 void note_opened(const std::filesystem::path& path) {
   if (listener) listener->paths_.insert(path);
+}
+
+bool stands_there(const std::filesystem::path& path) {
+  note_opened(path);
+  std::error_code unreadable;
+  return std::filesystem::exists(path, unreadable);
 }
 
 }  // namespace llmscape

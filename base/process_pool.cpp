@@ -19,6 +19,7 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <fstream>
 #include <new>
 #include <optional>
 #include <system_error>
@@ -315,6 +316,13 @@ int default_jobs() {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
   return std::max(1, CPU_COUNT(&allowed));
+}
+
+std::optional<Bytes> address_space() {
+  std::ifstream sizes("/proc/self/statm");
+  double pages = 0;  // the first of them
+  if (!(sizes >> pages)) return std::nullopt;
+  return Bytes(pages * static_cast<double>(sysconf(_SC_PAGESIZE)));
 }
 
 }  // namespace llmscape

@@ -14,10 +14,13 @@
 
 namespace llmscape {
 
+// Address space that this process has now, used or not; nothing where the system does not say (/proc).
+std::optional<Bytes> address_space();
+
 struct ProcessLimits {
   int jobs = 1;                 // children at once, at least 1
   std::optional<Seconds> time;  // of wall clock, for one task
-  std::optional<Bytes> memory;  // address space of one child
+  std::optional<Bytes> memory;  // address space of one child; below what it is forked with, it can take no more
   // Most tasks that one child does, one after the other, where they are so short that forking counts. Who does not ask
   // for more gets 1: SimGrid, for one, runs once in a process.
   std::size_t tasks_of_child = 1;

@@ -22,11 +22,22 @@ void each_value(YamlNode& node, const FieldInfo& field, Visit visit) {
   }
 }
 
+// Fields without a kind belong to the kind that is read when the key is absent: its tag, or nothing where the value
+// says its kind or has to.
+std::optional<YamlNode> usual_tag(const YamlNode& value, const FieldInfo& field) {
+  if (!field.family || !field.default_text || field.list || !value.is_mapping() || value.find(field.family->tag) ||
+      value.find("preset"))
+    return std::nullopt;
+  YamlNode otherwise = default_of(field);
+  return otherwise.is_mapping() ? *otherwise.find(field.family->tag) : std::move(otherwise);
+}
+
 // The fields of a value of `field`; nullptr for scalars and for kinds that do not exist.
 const StructInfo* struct_of(const YamlNode& value, const FieldInfo& field) {
   if (field.group) return field.group;
   if (!field.family) return nullptr;
-  const YamlNode* tag = value.find(field.family->tag);
+  const std::optional<YamlNode> usual = usual_tag(value, field);
+  const YamlNode* tag = usual ? &*usual : value.find(field.family->tag);
   if (!tag) return nullptr;
   const auto found = std::ranges::find(field.family->members, tag->text, &FamilyInfo::Member::name);
   return found == field.family->members.end() ? nullptr : found->info;
@@ -47,16 +58,14 @@ void walk(YamlNode& node, const StructInfo& info, const Prepare& prepare) {
   }
 }
 
+void write_tag(YamlNode& value, const FieldInfo& field) {
+  std::optional<YamlNode> tag = usual_tag(value, field);
+  if (!tag) return;
+  tag->origin = "default";
+  value.set(field.family->tag, *std::move(tag));
+}
+
 void spell_out_value(YamlNode& value, const FieldInfo& field) {
-  // Fields without a kind belong to the kind that is read when the key is absent.
-  if (field.family && field.default_text && !field.list && value.is_mapping() && !value.find(field.family->tag) &&
-      !value.find("preset")) {
-    YamlNode otherwise = default_of(field);
-    YamlNode tag = otherwise.is_mapping() ? *otherwise.find(field.family->tag) : std::move(otherwise);
-    tag.origin = "default";
-    value.set(field.family->tag, std::move(tag));
-    return;
-  }
   if (!value.is_scalar() || (!field.family && field.catalog.empty())) return;
   YamlNode mapping = YamlNode::mapping(value.where);
   mapping.origin = value.origin;
@@ -135,10 +144,24 @@ std::string name_of_preset(const YamlNode& preset) {
                                                   : preset.text;
 }
 
+// Values {value, tag, source} that are written empty, laid over a preset's: they would change nothing. `whole`: what
+// became of it all.
+void refuse_empty(const YamlNode& laid, const YamlNode& whole, const StructInfo& info, Diagnostics& diagnostics) {
+  for (const FieldInfo& field : info.fields) {
+    const YamlNode* own = laid.find(field.key);
+    const YamlNode* merged = whole.find(field.key);
+    if (!own || !merged || !own->is_mapping() || field.list || field.map) continue;
+    if (field.sourced && own->entries.empty())
+      diagnostics.error(own->where, fmt::format("'{}' is empty", field.key), "give it a value, or leave it out");
+    if (const StructInfo* inner = struct_of(*merged, field)) refuse_empty(*own, *merged, *inner, diagnostics);
+  }
+}
+
 // Replaces `preset` of the mapping by what it names; a preset may start from another one. Whether there was one.
 bool resolve_preset(YamlNode& value, const FieldInfo& field, const PresetLoader& load, Diagnostics& diagnostics,
                     const PresetAdapter& adapt, TreeMemory* memory) {
   std::vector<std::string> chain;
+  const YamlNode laid = value.find("preset") ? value : YamlNode();
   while (const YamlNode* named = std::as_const(value).find("preset")) {
     const YamlNode preset = *named;
     const auto fail = [&] {
@@ -162,6 +185,8 @@ bool resolve_preset(YamlNode& value, const FieldInfo& field, const PresetLoader&
     value = merge(*entry, value);
     if (adapt) adapt(field.catalog, value, *entry);
   }
+  if (!chain.empty())
+    if (const StructInfo* info = struct_of(value, field)) refuse_empty(laid, value, *info, diagnostics);
   return !chain.empty();
 }
 
@@ -194,8 +219,16 @@ std::optional<std::filesystem::path> folder_of_preset(const YamlNode& value) {
   return std::filesystem::path(source->name).parent_path();
 }
 
+void spell_out_scalars(YamlNode& node, const StructInfo& info) {
+  walk(node, info, [](YamlNode& value, const FieldInfo& field) {
+    spell_out_value(value, field);
+    return true;
+  });
+}
+
 void spell_out(YamlNode& node, const StructInfo& info) {
   walk(node, info, [](YamlNode& value, const FieldInfo& field) {
+    write_tag(value, field);
     spell_out_value(value, field);
     return true;
   });
@@ -205,6 +238,7 @@ void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& 
                     const PresetAdapter& adapt, TreeMemory* memory) {
   int presets = 0;
   const std::function<bool(YamlNode&, const FieldInfo&)> expand = [&](YamlNode& value, const FieldInfo& field) {
+    write_tag(value, field);
     spell_out_value(value, field);
     if (field.catalog.empty()) return true;
     if (resolve_preset(value, field, load, diagnostics, adapt, memory)) ++presets;
@@ -222,6 +256,7 @@ void expand_presets(YamlNode& node, const StructInfo& info, const PresetLoader& 
 void fill_defaults(YamlNode& node, const StructInfo& info, TreeMemory* memory) {
   const std::function<bool(YamlNode&, const FieldInfo&)> add = [&](YamlNode& value, const FieldInfo& field) {
     const auto add_to = [&](YamlNode& whole) {
+      write_tag(whole, field);
       spell_out_value(whole, field);
       const StructInfo* inner = struct_of(whole, field);
       if (inner && whole.is_mapping()) fill(whole, *inner);

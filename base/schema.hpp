@@ -18,7 +18,10 @@ using PresetLoader = std::function<std::optional<YamlNode>(std::string_view cata
 
 // Writes each bare scalar that stands for a mapping as that mapping, in place: `batcher: vllm_v1` becomes
 // `batcher: {policy: vllm_v1}`, and NAME becomes `{preset: NAME}` where a catalogue is read. Overrides then find the
-// mapping.
+// mapping. Kinds that nobody wrote stay unwritten: a preset or an engine may choose them.
+void spell_out_scalars(YamlNode& node, const StructInfo& info);
+
+// The same with the kinds that nobody wrote, of fields that have a default.
 void spell_out(YamlNode& node, const StructInfo& info);
 
 // Adapts what an entry of that catalogue became with other keys laid over it: parameters of the entry that depend on

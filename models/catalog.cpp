@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/catalog.hpp"
 
+#include "base/opened_files.hpp"
 #include "base/quantity.hpp"
 #include "base/yaml_reader.hpp"
 #include "models/hf_config.hpp"
@@ -39,7 +40,7 @@ std::filesystem::path quantization_beside(const std::filesystem::path& config) {
   if (!name.ends_with(kEnd)) return {};
   name.insert(name.size() - kEnd.size(), "hf_quant_");
   const std::filesystem::path path = config.parent_path() / name;
-  return std::filesystem::exists(path) ? path : std::filesystem::path();
+  return stands_there(path) ? path : std::filesystem::path();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/opened_files.hpp"
 #include "traces/csv_table.hpp"
 
 namespace llmscape::traces {
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 fs::path find_table(const fs::path& folder, const char* name) {
   for (const char* ending : {"", ".gz", ".zst"}) {
     const fs::path path = folder / (std::string(name) + ending);
-    if (fs::is_regular_file(path)) return path;
+    if (stands_there(path)) return path;
   }
   return {};
 }

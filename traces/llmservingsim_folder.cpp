@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "base/opened_files.hpp"
 #include "traces/kernel_table_format.hpp"
 
 namespace llmscape::traces {
@@ -193,7 +194,7 @@ void read_moe(const std::string& path, const Rank& rank, KernelTables& into, Dia
 // The table of that name, plain or compressed.
 std::string table_in(const fs::path& folder, const std::string& name) {
   for (const char* ending : {".csv.gz", ".csv.zst"})
-    if (fs::exists(folder / (name + ending))) return (folder / (name + ending)).string();
+    if (stands_there(folder / (name + ending))) return (folder / (name + ending)).string();
   return (folder / (name + ".csv")).string();
 }
 
@@ -210,7 +211,8 @@ void read_llmservingsim_folder(const std::string& path, KernelTables& into, Diag
     read_layers(table_in(folder, "dense"), "tokens", rank, into, diagnostics);
     read_layers(table_in(folder, "per_sequence"), "sequences", rank, into, diagnostics);
     read_attention(table_in(folder, "attention"), rank, into, diagnostics);
-    if (const std::string table = table_in(folder, "moe"); fs::exists(table)) read_moe(table, rank, into, diagnostics);
+    if (const std::string table = table_in(folder, "moe"); stands_there(table))
+      read_moe(table, rank, into, diagnostics);
   }
 }
 

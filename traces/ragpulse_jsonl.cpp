@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "base/opened_files.hpp"
 #include "traces/formats.hpp"
 #include "traces/json_row.hpp"
 #include "traces/row_reader.hpp"
@@ -64,7 +65,7 @@ class ComponentTables {
 
   static std::optional<std::string> find(const std::filesystem::path& folder, const std::string& table) {
     for (const char* suffix : {"", ".gz", ".zst"})
-      if (const auto path = folder / (table + suffix); std::filesystem::exists(path)) return path.string();
+      if (const auto path = folder / (table + suffix); stands_there(path)) return path.string();
     return std::nullopt;
   }
 

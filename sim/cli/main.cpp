@@ -81,13 +81,19 @@ bool refuse_unknown_verb(const CLI::App& app, const std::vector<std::string>& ar
   return true;
 }
 
+// Options whose file is written: none that came with the program is meant.
+constexpr std::array kWrites = {"-o", "--output", "--json", "--junit", "--markdown", "--page", "--report"};
+
 // The commands of README and docs name examples as the source tree has them: where the working folder has none, those
 // that came with the program are meant.
 std::vector<std::string> with_examples(std::vector<std::string> arguments) {
   namespace fs = std::filesystem;
-  for (std::string& argument : arguments) {
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    std::string& argument = arguments[i];
     std::error_code none;
-    if (!argument.starts_with("examples/") || fs::exists(argument, none)) continue;
+    if (!argument.starts_with("examples/") || fs::exists(argument, none) ||
+        std::ranges::find(kWrites, arguments[i - 1]) != kWrites.end())
+      continue;
     const fs::path own = data_folder() / argument;
     if (fs::is_regular_file(own, none)) argument = own.string();
   }

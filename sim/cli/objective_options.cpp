@@ -74,7 +74,9 @@ std::vector<Objective> ObjectiveOptions::read(const YamlNode& plan, const explor
   const YamlNode* planned = typed() ? nullptr : plan.find("objectives");
   for (const auto& entry : planned ? planned->entries : std::vector<YamlNode::Entry>())
     for (const YamlNode& item : entry.value.items)
-      add(item.text, entry.key == "maximize" ? Direction::maximize : Direction::minimize, place_of(item.where));
+      std::ranges::move(read_objectives(item, entry.key == "maximize" ? Direction::maximize : Direction::minimize,
+                                        table, diagnostics),
+                        std::back_inserter(all));
   for (auto objective = all.begin(); objective != all.end(); ++objective)
     if (std::find_if(all.begin(), objective, [&](const Objective& o) { return o.name == objective->name; }) !=
         objective)

@@ -43,7 +43,8 @@ Examples:
   llmscape sweep plan.yaml -o out --resume
   llmscape sweep scenario.yaml --axis workload.arrivals.rate='1 /s,2 /s,4 /s' -o out
   llmscape sweep plan.yaml -o out --shard 3/16
-  llmscape sweep plan.yaml -o out --shard auto   # under Slurm, mpirun, or GNU parallel
+  llmscape sweep plan.yaml -o out --shard auto   # under Slurm or mpirun
+  seq 16 | parallel llmscape sweep plan.yaml -o out --shard {}/16
   llmscape sweep --merge out)";
 
 struct Arguments {
@@ -125,7 +126,7 @@ int sweep(const explore::Plan& plan, const explore::Shard& shard, const scenario
           const Arguments& arguments, const std::vector<std::string>& typed) {
   const explore::Store store(arguments.folder);
   Diagnostics diagnostics;
-  if (!settle(plan, store, {arguments.resume || shard.count > 1, arguments.overwrite}, diagnostics)) {
+  if (!settle(plan, store, {arguments.resume || !arguments.shard.empty(), arguments.overwrite}, diagnostics)) {
     arguments.messages.show(diagnostics);
     return kUsage;
   }

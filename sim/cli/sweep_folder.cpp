@@ -51,9 +51,12 @@ bool settle(const explore::Plan& plan, const explore::Store& store, Settling how
   if (foreign) write_file_atomically(store.plan(), text);
   else if (write_new_file_atomically(store.plan(), text)) return true;
   std::string error;
-  if (read_file(store.plan(), error) != text)
+  const std::string before = read_file(store.plan(), error).value_or("");
+  if (before != text && explore::without_folder(before) == explore::without_folder(text))
+    write_file_atomically(store.plan(), text);  // it was moved, or the plan was
+  else if (before != text)
     diagnostics.error(where, "this folder holds the sweep of another plan", "use another folder, or remove it");
-  else if (!how.goes_on && store.has_points())
+  if (!diagnostics.has_errors() && !how.goes_on && store.has_points())
     diagnostics.error(where, "this folder holds points of this plan", "add --resume to go on, or remove it");
   return !diagnostics.has_errors();
 }

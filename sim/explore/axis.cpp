@@ -135,6 +135,7 @@ class AxisReader {
       diagnostics_.error(node_.where, "a range is given by one of linspace, logspace, range and between");
       return;
     }
+    refuse_keys_without_effect();
     if (!range_.range.empty()) return read_steps();
     const bool log = !range_.logspace.empty() || (range_.log && !range_.between.empty());
     const auto& ends = !range_.between.empty() ? range_.between : log ? range_.logspace : range_.linspace;
@@ -157,6 +158,21 @@ class AxisReader {
     const auto last = static_cast<double>(*range_.points - 1);
     interval->digits = digits_for(apart(*interval, last));
     for (std::int64_t i = 0; i < *range_.points; ++i) add(between(*interval, static_cast<double>(i) / last), *interval);
+  }
+
+  void refuse_keys_without_effect() {
+    const char* kind = !range_.range.empty()      ? "range"
+                       : !range_.between.empty()  ? "between"
+                       : !range_.logspace.empty() ? "logspace"
+                                                  : "linspace";
+    const auto refuse = [&](const char* key, const char* suggestion) {
+      if (const YamlNode* said = node_.find(key))
+        diagnostics_.error(said->where, fmt::format("'{}' has no effect beside '{}'", key, kind), suggestion);
+    };
+    const bool counted = range_.range.empty() && range_.between.empty();
+    if (!counted) refuse("points", "linspace and logspace have so many values");
+    if (range_.range.empty()) refuse("step", "a range has one: {range: [1, 9], step: 2}");
+    if (range_.between.empty()) refuse("log", "logspace is spread in the log, and 'between' where it says so");
   }
 
   void read_steps() {
@@ -193,6 +209,8 @@ bool report_no_mapping(const YamlNode& node, const char* wanted, Diagnostics& di
   return true;
 }
 
+constexpr const char* kSeeds = "'set: {seed: 3}' is the first of all points, 'repeat: 5' runs each with so many";
+
 // {edge: {hardware.devices: [...], model.weights: int4}, ...}
 std::optional<Axis> read_variants(const std::string& name, const YamlNode& variants, Diagnostics& diagnostics) {
   const char* wanted = "variants are a mapping from names to mappings of paths";
@@ -204,8 +222,12 @@ std::optional<Axis> read_variants(const std::string& name, const YamlNode& varia
   for (const YamlNode::Entry& variant : variants.entries) {
     Choice choice{{variant.key}, {}};
     if (!report_no_mapping(variant.value, wanted, diagnostics))
-      for (const YamlNode::Entry& entry : variant.value.entries)
-        choice.overrides.push_back(entry.key + '=' + yaml_flow(entry.value));
+      for (const YamlNode::Entry& entry : variant.value.entries) {
+        if (entry.key == "seed")
+          diagnostics.error(entry.key_where, "'seed' of a variant has no effect: all points have those of the plan",
+                            kSeeds);
+        else choice.overrides.push_back(entry.key + '=' + yaml_flow(entry.value));
+      }
     axis.choices.push_back(std::move(choice));
   }
   return axis;
@@ -259,7 +281,8 @@ std::vector<Axis> read_axes(const PlanConfig& config, bool needs_sample, Diagnos
         diagnostics.error(where,
                           std::ranges::find(kReserved, column) != kReserved.end()
                               ? fmt::format("no axis can be called '{}': results have a column of that name", column)
-                              : fmt::format("'{}' is varied twice", column));
+                              : fmt::format("'{}' is varied twice", column),
+                          column == "seed" ? kSeeds : "");
     std::set<std::vector<std::string>> seen;
     for (const Choice& choice : axis->choices)
       if (!seen.insert(choice.values).second)

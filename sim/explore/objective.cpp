@@ -114,6 +114,20 @@ std::optional<Objective> read_objective(std::string_view text, SourceRange where
   return Objective{name, std::move(*expression), *maximize, unit_of(name, table)};
 }
 
+// `begin` is where the text stands.
+std::vector<Objective> read_list(std::string_view text, const SourceRange& begin, Direction direction,
+                                 const ResultsTable& table, Diagnostics& diagnostics) {
+  std::vector<Objective> objectives;
+  for (const Part& part : parts_of(text)) {
+    SourceRange where = begin;
+    where.column += static_cast<int>(part.begin);
+    where.length = static_cast<int>(part.length);
+    auto objective = read_objective(text.substr(part.begin, part.length), where, direction, table, diagnostics);
+    if (objective) objectives.push_back(std::move(*objective));
+  }
+  return objectives;
+}
+
 std::vector<const metrics::Column*> columns_in(const Objective& objective) {
   std::vector<const metrics::Column*> columns;
   for (const Expression::Name& name : objective.expression.names())
@@ -139,13 +153,14 @@ std::optional<double> number(const Expression& expression, const Expression::Loo
 std::vector<Objective> read_objectives(std::string_view text, Direction direction, const std::string& source,
                                        const ResultsTable& table, Diagnostics& diagnostics) {
   const auto shared = std::make_shared<const SourceText>(SourceText{source, std::string(text)});
-  std::vector<Objective> objectives;
-  for (const Part& part : parts_of(text)) {
-    const SourceRange where{shared, 1, static_cast<int>(part.begin) + 1, static_cast<int>(part.length)};
-    auto objective = read_objective(text.substr(part.begin, part.length), where, direction, table, diagnostics);
-    if (objective) objectives.push_back(std::move(*objective));
-  }
-  return objectives;
+  return read_list(text, {shared, 1, 1}, direction, table, diagnostics);
+}
+
+std::vector<Objective> read_objectives(const YamlNode& text, Direction direction, const ResultsTable& table,
+                                       Diagnostics& diagnostics) {
+  SourceRange begin = text.where;
+  if (text.quoted) ++begin.column;
+  return read_list(text.text, begin, direction, table, diagnostics);
 }
 
 const std::vector<ObjectivePreset>& objective_presets() {

@@ -29,6 +29,9 @@ struct Objective {
 // text: "--max". Reports names that the table does not have, and leaves their objectives out.
 std::vector<Objective> read_objectives(std::string_view text, Direction direction, const std::string& source,
                                        const ResultsTable& table, Diagnostics& diagnostics);
+// The same of a scalar of a plan, whose place messages have.
+std::vector<Objective> read_objectives(const YamlNode& text, Direction direction, const ResultsTable& table,
+                                       Diagnostics& diagnostics);
 
 // The same objectives for everyone, after the charts of InferenceMAX and of papers on edge hardware.
 struct ObjectivePreset {

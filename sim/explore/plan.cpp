@@ -12,6 +12,7 @@
 #include "base/sobol.hpp"
 #include "base/yaml_lines.hpp"
 #include "sim/explore/overlaid.hpp"
+#include "sim/explore/plan_checks.hpp"
 #include "sim/explore/results.hpp"
 
 namespace llmscape::explore {
@@ -138,19 +139,6 @@ std::vector<Expression> read_exclusions(const PlanConfig& config, const std::vec
   return all;
 }
 
-// Results are judged by it later: what is wrong with it is said before anything runs.
-void check_slo(const YamlNode& slo, const std::vector<Axis>& axes, Diagnostics& diagnostics) {
-  if (!slo.is_scalar() || slo.text.empty()) return;
-  SourceRange where = slo.where;
-  if (slo.quoted) ++where.column;
-  const auto expression = Expression::parse(slo.text, where, diagnostics);
-  if (!expression) return;
-  ResultsTable table;
-  table.axes = columns_of(axes);
-  check_names(*expression, table, diagnostics);
-  check_units(*expression, table, diagnostics);
-}
-
 // The base as a tree and the folder that its paths start from; an invalid tree after reporting.
 std::pair<YamlNode, std::filesystem::path> read_base(const PlanConfig& config, const std::filesystem::path& folder,
                                                      Diagnostics& diagnostics) {
@@ -184,8 +172,8 @@ YamlNode plan_of_scenario(const std::filesystem::path& file) {
   return root;
 }
 
-// "path=1,2,3" becomes an axis of the plan.
-void add_axis(YamlNode& root, const std::string& assignment, Diagnostics& diagnostics) {
+// "path=1,2,3" becomes an axis of the plan. `typed`: the paths of those before it.
+void add_axis(YamlNode& root, const std::string& assignment, std::set<std::string>& typed, Diagnostics& diagnostics) {
   const std::size_t equals = assignment.find('=');
   const auto source = std::make_shared<const SourceText>(SourceText{"--axis " + assignment, assignment});
   if (equals == 0 || equals == std::string::npos) {
@@ -193,11 +181,15 @@ void add_axis(YamlNode& root, const std::string& assignment, Diagnostics& diagno
                       "for example --axis workload.arrivals.rate='1 /s,2 /s'");
     return;
   }
+  const std::string path = assignment.substr(0, equals);
+  if (!typed.insert(path).second)
+    diagnostics.error({source, 1, 1, static_cast<int>(equals)}, fmt::format("'{}' is varied by two --axis", path),
+                      "one has all its values");
   std::string values = assignment.substr(equals + 1);
   if (!values.starts_with('[') && !values.starts_with('{')) values = '[' + values + ']';
   YamlNode node = read_yaml(std::make_shared<const SourceText>(SourceText{source->name, values}), diagnostics);
   if (!root.find("axes")) root.set("axes", YamlNode::mapping({}));
-  root.find("axes")->set(assignment.substr(0, equals), std::move(node));
+  root.find("axes")->set(path, std::move(node));
 }
 
 std::optional<PlanConfig> read_config(YamlNode root, Diagnostics& diagnostics) {
@@ -217,20 +209,15 @@ std::optional<PlanConfig> read_config(YamlNode root, Diagnostics& diagnostics) {
   return config;
 }
 
-std::int64_t seed_of(const YamlNode& base) {
-  const YamlNode* seed = base.find("seed");
-  const Value value = seed && seed->is_scalar() ? value_of(seed->text) : Value(1.);
-  const double* number = std::get_if<double>(&value);
-  return number ? static_cast<std::int64_t>(*number) : 1;  // the scenario's reader reports what is no number
-}
-
 }  // namespace
 
 Plan::Plan(YamlNode tree, PlanConfig config, YamlNode base, std::filesystem::path folder, std::vector<Axis> axes,
            std::vector<Expression> exclude)
     : tree_(std::move(tree)), config_(std::move(config)), base_(std::move(base)), folder_(std::move(folder)),
       axes_(std::move(axes)), exclude_(std::move(exclude)), columns_(columns_of(axes_)),
-      short_columns_(short_names(columns_)), seed_(seed_of(base_)) {
+      short_columns_(short_names(columns_)) {
+  Diagnostics reported;  // when the plan was read
+  seed_ = first_seed(base_, config_.repeat, reported);
   if (config_.sample) {
     sample_ = places_of(*config_.sample, axes_.size());
     configurations_ = static_cast<std::uint64_t>(config_.sample->points);
@@ -293,7 +280,8 @@ std::optional<Plan> load_plan(const std::filesystem::path& file, const PlanChang
   if (diagnostics.has_errors()) return std::nullopt;
   if (const YamlNode* schema = root.find("schema"); schema && schema->text == "scenario/1")
     root = plan_of_scenario(file);
-  for (const std::string& assignment : changes.axes) add_axis(root, assignment, diagnostics);
+  std::set<std::string> typed;
+  for (const std::string& assignment : changes.axes) add_axis(root, assignment, typed, diagnostics);
   if (changes.repeat) root.set("repeat", YamlNode::scalar(std::to_string(*changes.repeat)));
   if (changes.intervals) root.set("intervals", YamlNode::scalar("true"));
   auto config = read_config(root, diagnostics);
@@ -307,7 +295,9 @@ std::optional<Plan> load_plan(const std::filesystem::path& file, const PlanChang
                       "use method: latin_hypercube");
   check_overlaid(*config, changes.set, all, base, diagnostics);
   auto exclude = read_exclusions(*config, all, diagnostics);
-  if (const YamlNode* slo = root.find("slo")) check_slo(*slo, all, diagnostics);
+  check_judgement(root, columns_of(all), diagnostics);
+  check_limits(*config, root, diagnostics);
+  first_seed(base, config->repeat, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   return Plan(std::move(root), std::move(*config), std::move(base), std::move(folder), std::move(all),
               std::move(exclude));

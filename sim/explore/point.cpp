@@ -15,12 +15,12 @@
 namespace llmscape::explore {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 const std::string kInputs = "\"inputs\": ";  // begins a line
 const std::string kEnd = "}}\n";
 
-std::string in_json(const std::string& text) { return Json(text).dump(); }
+std::string in_json(const std::string& text) { return OrderedJson(text).dump(); }
 
 // Six digits are enough for a picture.
 template <class Numbers>
@@ -58,12 +58,12 @@ bool ends_whole(const std::filesystem::path& point_file) {
 std::string point_json(const Point& point, const std::string& id, const std::vector<std::string>& columns,
                        const std::string& scenario, const std::map<std::string, std::string>& inputs,
                        const result::RunResult& result, const TimeLines& lines) {
-  Json values = Json::object();
+  OrderedJson values = OrderedJson::object();
   for (std::size_t i = 0; i < columns.size(); ++i) values[columns[i]] = point.values[i];
   return fmt::format(
       "{{\"schema\": \"point/1\",\n{}\"id\": \"{}\",\n\"repeat\": {},\n\"seed\": {},\n\"values\": {},\n\"scenario\": "
       "{},\n\"result\": {},\n\"curves\": {},\n\"series\": {}}}\n",
-      inputs.empty() ? "" : kInputs + Json(inputs).dump() + ",\n", id, point.repeat, point.seed, values.dump(),
+      inputs.empty() ? "" : kInputs + OrderedJson(inputs).dump() + ",\n", id, point.repeat, point.seed, values.dump(),
       in_json(scenario), result::to_json_line(result), curves(result), series(lines));
 }
 

@@ -16,9 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Empty where there is none.
 std::string hash_of_file(const fs::path& file) {
   std::string error;
-  return content_hash(read_file(file, error).value_or(""));
+  const auto content = read_file(file, error);
+  return content ? content_hash(*content) : "";
 }
 
 // PointNames and contents of all files below the folder.
@@ -173,6 +175,13 @@ std::string plan_text(const Plan& plan, const fs::path& folder) {
   return "# The plan of this sweep with the scenario that its points start from: what '--merge' and '--resume' "
          "read.\n" +
          write_yaml(root);
+}
+
+std::string without_folder(std::string text) {
+  const std::string key = "\nfolder: ";
+  const std::size_t begin = text.find(key);
+  if (begin != std::string::npos) text.erase(begin, text.find('\n', begin + 1) - begin);
+  return text;
 }
 
 }  // namespace llmscape::explore

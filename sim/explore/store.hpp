@@ -58,8 +58,8 @@ class PointNames {
  public:
   PointNames(const Plan& plan, const std::string& tool, const scenario::Catalogs& catalogs);
   std::string of(const Point& point);
-  // Of the files that the point's run opened, those that its name does not cover, as it keeps them: path -> hash of the
-  // content.
+  // Of the files that the point's run opened or asked for, those that its name does not cover, as it keeps them: path
+  // -> hash of the content, empty where there is no such file.
   [[nodiscard]] std::map<std::string, std::string> inputs_of(const Point& point,
                                                              const std::set<std::filesystem::path>& opened) const;
   // The point of that name has run, and all that it has opened is as it was.
@@ -80,5 +80,8 @@ class PointNames {
 // The plan as one file that needs no other, but for files that its scenario names: what plan.yaml in the folder of a
 // sweep holds.
 std::string plan_text(const Plan& plan, const std::filesystem::path& folder);
+// That text but for where its scenario's paths start, seen from the folder: a plan stays the same where one of the two
+// is moved.
+std::string without_folder(std::string text);
 
 }  // namespace llmscape::explore

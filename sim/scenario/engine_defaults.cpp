@@ -197,10 +197,10 @@ void write_mode(YamlNode& engine, std::string_view usual) {
 
 void lay(YamlNode& engine, Diagnostics& diagnostics) {
   const YamlNode* batcher = engine.find("batcher");
-  const bool says_batcher = batcher && (batcher->is_mapping() || batcher->is_scalar());
-  const std::optional<std::string> policy = !says_batcher          ? std::nullopt
-                                            : batcher->is_scalar() ? std::optional(batcher->text)
-                                                                   : text_of(*batcher, "policy");
+  if (batcher && !batcher->is_mapping())
+    return;  // its fields say what is wrong, as they do of a policy that is no word
+  const std::optional<std::string> policy = batcher ? text_of(*batcher, "policy") : std::nullopt;
+  if (batcher && batcher->find("policy") && !policy) return;
   const auto home = std::ranges::find(kHomes, policy.value_or(""), &Home::batcher);
   YamlNode* named = engine.find("engine");
   if (named && !named->is_mapping()) return;  // its fields say what is wrong
@@ -215,7 +215,7 @@ void lay(YamlNode& engine, Diagnostics& diagnostics) {
                                                                              : newest(name);
   if (!is_version(version)) return;
   if (policy && home != kHomes.end() && home->engine != name && name != kWithoutScheduler)
-    diagnostics.error(batcher->where, fmt::format("{} does not schedule as '{}' does", name, *policy),
+    diagnostics.error(batcher->find("policy")->where, fmt::format("{} does not schedule as '{}' does", name, *policy),
                       fmt::format("engine: {{name: {}}}", home->engine));
   const auto defaults = defaults_of(name, version);
   const std::string origin = said ? fmt::format("engine {} {}", name, version) : "default";
@@ -234,13 +234,12 @@ void lay(YamlNode& engine, Diagnostics& diagnostics) {
     if (const auto cost = defaults.find(key);
         said && cost != defaults.end() && cost->second != "0 s" && !named->find(key))
       named->set(key, value_of(cost->second, origin + ", fitted end to end"));
-  if (!says_batcher) engine.set("batcher", YamlNode::mapping(engine.where));
+  if (!batcher) engine.set("batcher", YamlNode::mapping(engine.where));
   YamlNode& scheduler = *engine.find("batcher");
-  if (scheduler.is_mapping() && !policy) scheduler.set("policy", value_of(defaults.at("batcher"), origin));
+  if (!policy) scheduler.set("policy", value_of(defaults.at("batcher"), origin));
   const std::string_view schedules = policy ? std::string_view(*policy) : defaults.at("batcher");
   const auto ahead = std::ranges::find(kAsynchronous, schedules, &Switch::batcher);
-  if (scheduler.is_mapping() && ahead != kAsynchronous.end() && defaults.contains("asynchronous") &&
-      !scheduler.find(ahead->key)) {
+  if (ahead != kAsynchronous.end() && defaults.contains("asynchronous") && !scheduler.find(ahead->key)) {
     const bool overlaps = defaults.at("asynchronous") == "true" && may_overlap(engine, name);
     scheduler.set(ahead->key, value_of(overlaps ? "true" : "false", origin));
   }

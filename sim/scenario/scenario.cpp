@@ -202,7 +202,7 @@ void spell_out_scenario(YamlNode& root) {
   if (YamlNode* model = root.find("model")) spell_out_model(*model);
   if (YamlNode* models = root.find("models"); models && models->is_mapping())
     for (YamlNode::Entry& entry : models->entries) spell_out_model(entry.value);
-  spell_out(root, scenario_fields().info());
+  spell_out_scalars(root, scenario_fields().info());
 }
 
 workloads::WorkloadContext Scenario::workload_context() const {

@@ -110,7 +110,8 @@ void add_engine_fields(Fields<T>& f) {
        {"all_to_all", models::ExpertExchange::all_to_all}},
       "how tokens reach the experts of other ranks: all of them gathered (vLLM's default), or sent to where they go "
       "(DeepEP)");
-  f.add_family("batcher", &T::batcher, serving::batchers(), "what a step computes").otherwise("vllm_v1");
+  f.add_family("batcher", &T::batcher, serving::batchers(), "what a step computes; absent: the engine's")
+      .otherwise("vllm_v1");
   f.add_family("router", &T::router, serving::routers(),
                "which replica serves a call; absent: least_tokens, or vllm_data_parallel where there are ranks");
   f.add("block_size", &T::block_size, "tokens in a KV block").between(1, 1024);

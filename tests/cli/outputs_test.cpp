@@ -36,6 +36,24 @@ TEST_CASE("a result goes to stdout by every name of it, behind what is there, an
   CHECK(fs::is_fifo(scratch.path("pipe")));
 }
 
+// The program stands in a folder of its own with its data beside it, as it is installed.
+TEST_CASE("does a result go over an example that came with the program? no, it is made where it was asked for") {
+  const Scratch scratch;
+  scratch.file("share/llmscape/examples/mine/scenario.yaml", "what came\n");
+  for (const char* folder : {"models", "hardware", "workloads"})
+    fs::create_directory_symlink(fs::absolute(folder), scratch.path(std::string("share/llmscape/") + folder));
+  fs::create_directory(scratch.path("bin"));
+  fs::copy_file(kProgram, scratch.path("bin/llmscape"));
+  fs::create_directories(scratch.path("work/examples/mine"));
+  const std::string here = "cd " + scratch.path("work") + " && ../bin/llmscape ";
+  const std::string name = "examples/mine/scenario.yaml";
+  CHECK(shell(here + "lint " + name + " 2>&1").code == 2);  // it is found, and is no scenario
+  const Shell made = shell(here + "import vllm 'vllm serve Qwen/Qwen2.5-1.5B-Instruct' -o " + name + " 2>&1");
+  CHECK_MESSAGE(made.code == 0, made.out);
+  CHECK(scratch.content("share/llmscape/" + name) == "what came\n");
+  CHECK(holds(scratch.content("work/" + name), "schema: scenario/1"));
+}
+
 TEST_CASE("what is asked for on stdout stands there alone") {
   const Scratch scratch;
   const std::string out = scratch.path("out");

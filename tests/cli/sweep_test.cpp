@@ -203,45 +203,6 @@ TEST_CASE("the name of a point changes with all that its result comes from, and 
   CHECK(name({"--set", "hardware.devices[0].count=2"}) != first);
 }
 
-// A replay of prompts whose parts have their lengths in tables beside the trace, of which the scenario names none.
-TEST_CASE("is a finished point good when a table beside its trace has changed?") {
-  const Scratch scratch;
-  std::string trace;
-  for (int i = 0; i < 8; ++i)
-    trace += R"({"timestamp": ")" + std::to_string(i) +
-             R"(", "input_length": 900, "output_length": 8, "hash_ids": {"sys_prompt": [1], "passages_ids": [2], )"
-             R"("history": [3], "web_search": [4], "user_input": [5]}, "session_id": "s"})"
-             "\n";
-  scratch.file("week.jsonl", trace);
-  const auto table = [&](const std::string& name, const std::string& id, int number, int tokens) {
-    scratch.file(name + ".jsonl", "{\"" + id + "\": " + std::to_string(number) +
-                                      ", \"token_length\": " + std::to_string(tokens) + "}\n");
-  };
-  table("sys_prompt", "sys_prompt_id", 1, 16);
-  table("passages", "passage_id", 2, 16);
-  table("history", "history_id", 3, 16);
-  table("web_search", "web_search_id", 4, 16);
-  table("user_input", "user_input_id", 5, 16);
-  const std::string scenario = scratch.file("s.yaml", small_scenario("{replay: {trace: week.jsonl}}"));
-  const std::string out = scratch.path("out");
-  const auto resumed = [&] {
-    const Ran ran = run_program({"sweep", "-q", scenario, "-o", out, "--resume", "-j1"});
-    CAPTURE(ran.out + ran.err);
-    REQUIRE(ran.code == 0);
-    return scratch.content("out/results.csv");
-  };
-  const std::string first = resumed();
-  const auto point = fs::directory_iterator(out + "/points")->path();
-  CHECK(holds(scratch.content("out/points/" + point.filename().string()), "\"inputs\": {\"history.jsonl\":\""));
-  const auto written = fs::last_write_time(point);
-  CHECK(resumed() == first);
-  CHECK(fs::last_write_time(point) == written);  // it did not run again
-  // 800 tokens of the prompt are shared now instead of 16: all calls but the first find them computed.
-  table("sys_prompt", "sys_prompt_id", 1, 800);
-  CHECK(holds(run_program({"sweep", "--merge", out}).out, "0 points, 1 not run yet"));
-  CHECK(resumed() != first);
-}
-
 TEST_CASE("a failed point keeps its log, the others their results, and the answer is 3") {
   const Sweep sweep("variants: {size: {small: {}, large: {model.preset: llama-3.1-70b}}}\n");
   const Ran ran = sweep.run({sweep.plan, "-o", sweep.scratch.path("out"), "--set", "workload.requests=10"});

@@ -84,7 +84,7 @@ TEST_CASE("three parts under GNU parallel make the bytes of a sweep in one piece
 }
 TEST_CASE("three ranks under mpirun make the bytes of a sweep in one piece") { check_engine("mpirun", "mpirun.sh"); }
 
-TEST_CASE("under Snakemake failed points end nothing, and a plan that is younger runs again") {
+TEST_CASE("under Snakemake failed points end nothing, and a plan or a base that is younger runs again") {
   if (!is_here("snakemake")) return;
   const Scratch scratch;
   const std::string plan = small_plan(scratch, 12), whole = undisturbed(scratch, plan);
@@ -96,6 +96,10 @@ TEST_CASE("under Snakemake failed points end nothing, and a plan that is younger
   const Shell ran = run("out");
   CHECK_MESSAGE(ran.code == 0, ran.out);
   CHECK(scratch.content("out/results.csv") == whole);
+  const std::string scenario = scratch.content("scenario.yaml");
+  scratch.file("scenario.yaml", scenario + "horizon: 3 s\n");
+  CHECK_MESSAGE(run("out").code != 0, "the plan with this base is another one");
+  scratch.file("scenario.yaml", scenario);
   scratch.file("plan.yaml", scratch.content("plan.yaml") + "limits: {time: 1 ms}\nset: {workload.requests: 200000}\n");
   const Shell late = run("late");
   CHECK_MESSAGE(late.code == 0, late.out);

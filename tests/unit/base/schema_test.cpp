@@ -58,6 +58,9 @@ TEST_CASE("fields without a kind belong to the kind that the field's default nam
   spell_out(root, machine_fields().info());
   REQUIRE(root.find("cooling")->find("kind"));
   CHECK(root.find("cooling")->find("kind")->text == "water");
+  YamlNode open = tree("cooling: {flow: 3}\ngpu: l4\n");
+  spell_out_scalars(open, machine_fields().info());
+  CHECK(write_yaml(open) == "cooling: {flow: 3}\ngpu: {preset: l4}\n");
 }
 
 TEST_CASE("a preset is replaced by its entry with the other keys laid over it") {
@@ -99,6 +102,9 @@ TEST_CASE("a preset that cannot be had is one message, not a chain of them") {
   CHECK(messages(expanded("gpu: circle\n").diagnostics) == "1:9 preset 'circle' starts from itself");
   CHECK(messages(expanded("gpu: {preset: l4, lane: 2}\n").diagnostics) ==
         "1:19 unknown key 'lane' in gpu; did you mean 'lanes'?");
+  CHECK(messages(expanded("gpu: {preset: l4, efficiency: {}}\n").diagnostics) ==
+        "1:31 'efficiency' is empty; give it a value, or leave it out");
+  CHECK(messages(expanded("gpu: {preset: l4, lanes: 2, efficiency: {source: me}}\n").diagnostics) == "");
   CHECK(messages(expanded("{gpu: l4, preset: l4}\n").diagnostics) == "1:11 unknown key 'preset' in machine");
 }
 

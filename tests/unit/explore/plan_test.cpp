@@ -217,7 +217,7 @@ TEST_CASE("exclusions and the SLO of a plan have the units of what they compare"
 
 TEST_CASE("what a plan varies cannot be set beside it; what only some variants say can") {
   const std::string axes =
-      "axes: {workload.rate: [1 /s, 2 /s]}\nvariants: {chip: {a: {model: x, seed: 3}, b: {model: y}}}\n";
+      "axes: {workload.rate: [1 /s, 2 /s]}\nvariants: {chip: {a: {model: x, slo.ttft: 1 s}, b: {model: y}}}\n";
   const auto said = [&](const std::string& plan_set, const std::vector<std::string>& set) {
     Diagnostics diagnostics;
     PlanChanges changes;
@@ -231,7 +231,7 @@ TEST_CASE("what a plan varies cannot be set beside it; what only some variants s
   const std::string planned = said("set: {workload.rate: 9 /s, model: z}\n", {});
   CHECK_MESSAGE(planned.find("plan.yaml:5:7: error: 'workload.rate' is varied") != planned.npos, planned);
   CHECK_MESSAGE(planned.find("'model' is varied") != planned.npos, planned);
-  CHECK(said("set: {seed: 9}\n", {"seed=8"}).empty());
+  CHECK(said("set: {slo.ttft: 2 s}\n", {"seed=8"}).empty());
 }
 
 TEST_CASE("what an axis that is laid later replaces is no axis, by whatever name it is called") {
@@ -254,11 +254,82 @@ TEST_CASE("what an axis that is laid later replaces is no axis, by whatever name
            whole + "}\n"),
       "'serving.batcher.max_num_seqs' has no effect");
   // Some variants alone replace it: the others leave its effect.
-  CHECK(
-      said("set: {serving.batcher.max_num_seqs: 4}\nvariants: {chip: {a: {serving.batcher: {policy: orca}}, b: {seed: "
-           "3}}}\n")
-          .empty());
+  CHECK(said("set: {serving.batcher.max_num_seqs: 4}\nvariants: {chip: {a: {serving.batcher: {policy: orca}}, b: "
+             "{slo.ttft: "
+             "3 s}}}\n")
+            .empty());
   has(said("axes: {workload.rate: [1 /s, 2 /s, 1 /s]}\n"), "'workload.rate' has the value '1 /s' twice");
+}
+
+// 2^53 + 1 is no double, and 2^63 - 1 the largest seed that a run takes.
+TEST_CASE("seeds have all their digits, and are the plan's alone") {
+  const auto seeds = [](const std::string& seed, std::int64_t repeat) {
+    PlanChanges changes;
+    changes.set = {"seed=" + seed};
+    changes.repeat = repeat;
+    const Plan plan = good_plan("", changes);
+    return std::pair(plan.point(0)->seed, plan.point(plan.size() - 1)->seed);
+  };
+  CHECK(seeds("9007199254740993", 2) == std::pair(9007199254740993, 9007199254740994));
+  CHECK(seeds("9223372036854775806", 2) == std::pair(9223372036854775806, 9223372036854775807));
+  CHECK(seeds("1e3", 1) == std::pair(std::int64_t{1000}, std::int64_t{1000}));
+  const auto said = [](const std::string& yaml, const std::string& seed, const std::string& part) {
+    Diagnostics diagnostics;
+    PlanChanges changes;
+    changes.set = {"seed=" + seed};
+    CHECK_FALSE(plan_of(yaml, diagnostics, changes));
+    CHECK_MESSAGE(diagnostics.text(false).find(part) != std::string::npos, diagnostics.text(false));
+  };
+  said("repeat: 3\n", "9223372036854775806", "'seed' must be a whole number from");  // the third would be 2^63
+  said("", "many", "'seed' must be a whole number; got 'many'");
+  said("variants: {v: {a: {seed: 3}, b: {seed: 4}}}\n", "1",
+       "plan.yaml:3:20: error: 'seed' of a variant has no effect");
+}
+
+TEST_CASE("keys of an axis without effect are refused, and an axis that is typed twice") {
+  const auto said = [](const std::string& axis, const std::vector<std::string>& typed = {}) {
+    Diagnostics diagnostics;
+    PlanChanges changes;
+    changes.axes = typed;
+    plan_of("axes: {a.x: " + axis + "}\n", diagnostics, changes);
+    return diagnostics.text(false);
+  };
+  const auto has = [](const std::string& text, int errors, const std::string& part) {
+    CHECK_MESSAGE(text.find(part) != std::string::npos, text);
+    CHECK(text.find(std::to_string(errors) + " error") != std::string::npos);
+  };
+  const std::string many = said("{linspace: [1, 9], points: 4, log: true, step: 9}");
+  has(many, 2, "plan.yaml:3:48: error: 'log' has no effect beside 'linspace'");
+  has(many, 2, "plan.yaml:3:60: error: 'step' has no effect beside 'linspace'");
+  has(said("{range: [1, 9], step: 2, points: 3}"), 1, "'points' has no effect beside 'range'");
+  has(said("{logspace: [1, 9], points: 3, log: true}"), 1, "'log' has no effect beside 'logspace'");
+  CHECK(said("{range: [1, 9], step: 2, whole: true}").empty());
+  has(said("[1]", {"b.y=1,2", "b.y=3"}), 1, "--axis b.y=3:1:1: error: 'b.y' is varied by two --axis");
+  CHECK(said("[1]", {"a.x=1,2", "b.y=3"}).empty());
+}
+
+TEST_CASE("objectives of a plan are metrics or axes, each once") {
+  Diagnostics diagnostics;
+  CHECK_FALSE(
+      plan_of("axes: {a.x: [1, 2]}\n"
+              "objectives: {maximize: [output_tokens_per_joul, x], minimize: ['ttft.p98', ttft.p99, ttft.p99]}\n",
+              diagnostics));
+  const std::string text = diagnostics.text(false);
+  CAPTURE(text);
+  CHECK(diagnostics.errors() == 3);
+  for (const char* part : {"plan.yaml:4:25: error: 'output_tokens_per_joul' is neither a metric nor an axis",
+                           "plan.yaml:4:65: error: 'ttft.p98' is neither a metric nor an axis",
+                           "plan.yaml:4:86: error: the objective 'ttft.p99' stands twice"})
+    CHECK_MESSAGE(text.find(part) != std::string::npos, part);
+}
+
+// Every process has more than 1 MB; 10^9 MB are more than the 2^47 bytes that one can have.
+TEST_CASE("a limit of memory that this program is above already is refused") {
+  Diagnostics diagnostics;
+  CHECK_FALSE(plan_of("limits: {memory: 1 MB}\n", diagnostics));
+  const std::string text = diagnostics.text(false);
+  CHECK_MESSAGE(text.find("plan.yaml:3:18: error: 'memory' is the address space of a process") != text.npos, text);
+  good_plan("limits: {memory: 1000000000 MB}\n");
 }
 
 TEST_CASE("a name in brackets and a number mean the same place") {

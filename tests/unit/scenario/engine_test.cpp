@@ -80,6 +80,34 @@ TEST_CASE("what does an engine refuse? a version that is none, and another engin
   CHECK(holds(mistakes(served("{engine: {name: vlm}}")), "'name' must be one of vllm, sglang"));
 }
 
+// Each engine has its own; the policy is what the file leaves open, whatever else it says of the batcher.
+TEST_CASE(
+    "does a key of the batcher choose another scheduler than the engine has? no, in a file, an override or a pool") {
+  const auto policy = [](const std::string& serving, const std::vector<std::string>& set = {}) {
+    const auto scenario = scenario_of(served(serving), set);
+    const YamlNode* pools = scenario->resolved.find("serving")->find("pools");
+    const YamlNode& pool = pools->items.empty() ? *scenario->resolved.find("serving") : pools->items[0];
+    return pool.find("batcher")->find("policy")->text;
+  };
+  const std::string old = "engine: {name: vllm, version: \"0.6\"}";
+  CHECK(policy("{" + old + "}") == "vllm_v0");
+  CHECK(policy("{" + old + ", batcher: {max_num_seqs: 256}}") == "vllm_v0");
+  CHECK(policy("{" + old + "}", {"serving.batcher.max_num_seqs=256"}) == "vllm_v0");
+  CHECK(policy("{engine: {name: sglang}, batcher: {max_running_requests: 8}}") == "sglang");
+  CHECK(policy("{batcher: {max_num_seqs: 8}}") == "vllm_v1");
+  CHECK(policy("{" + old + ", pools: [{devices: [h100-sxm], batcher: {max_num_seqs: 8}}]}") == "vllm_v0");
+  CHECK(policy("{batcher: sglang, pools: [{devices: [h100-sxm], batcher: {max_running_requests: 8}}]}") == "sglang");
+}
+
+TEST_CASE("is a policy or a batcher that is no word taken for none? it is refused") {
+  const std::string choices = "vllm_v1, vllm_v0, sglang, trtllm";
+  for (const char* odd : {"[sglang]", "{sglang: 1}", ""})
+    CHECK(holds(mistakes(served("{batcher: {max_num_seqs: 32, policy: " + std::string(odd) + "}}")),
+                "'policy' of batcher must be one of"));
+  CHECK(holds(mistakes(served("{batcher: [sglang]}")), "batcher must be"));
+  CHECK(holds(mistakes(served("{batcher: }")), "batcher must be"));
+}
+
 // One user: a step has one sequence. What vLLM 0.6 takes of the host stands before each step of its own scheduler: 600
 // us and 82 us, the same on any device; it is not hidden, and the file wins.
 TEST_CASE("what does the host of an older vLLM take? its step and its sequences, wherever it runs") {
