@@ -32,8 +32,8 @@ std::pair<Kind, int> rows_for(const Links& links, const models::Collective& c) {
   return nearer ? std::pair(c.kind, own) : std::pair(Kind::all_reduce, reduce);
 }
 
-// Messages one after another. Those of an all-to-all go out at once: NCCL takes 9.8, 10.8 and 11.3 us for small ones over
-// 2, 4 and 8 ranks of a B200.
+// Messages one after another. Those of an all-to-all go out at once: NCCL takes 9.8, 10.8 and 11.3 us for small ones
+// over 2, 4 and 8 ranks of a B200.
 double ring_hops(const models::Collective& c) {
   switch (c.kind) {
     case Kind::all_reduce: return 2.0 * (c.ranks - 1);

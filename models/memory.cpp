@@ -61,7 +61,8 @@ MemoryNeed memory_need(const ModelSpec& model, const ParallelPlan& plan, std::in
   for (const LayerGroup& group : model.groups) {
     const double layers = share * group.count;
     const LayerParameters layer = layer_parameters(model.hidden, group, plan.tensor, expert_shards(plan));
-    weights += layers * weight_bytes(layer, placed_experts(plan, group.feed_forward) / plan.expert, group, model.precision);
+    weights +=
+        layers * weight_bytes(layer, placed_experts(plan, group.feed_forward) / plan.expert, group, model.precision);
     const SequenceState state = group.state(model.precision, plan.tensor);
     kv_per_token += share * group.caches() * state.bytes_per_token;
     state_per_sequence += layers * state.bytes_per_sequence;

@@ -21,8 +21,8 @@ struct Rule {
 // Hopper and flashinfer_trtllm on Blackwell (server_args.py); the same shapes were timed with others too, and only rows
 // of one backend belong together. vLLM runs its CUTLASS experts on Blackwell for the few models whose shapes the other
 // kernels do not take, at half their rate. On Hopper the collector ran FlashInfer's CUTLASS experts with a scale for a
-// tensor untuned: they take twice as long as those in bf16, whose weights have twice their bytes, and four times as long
-// as the same library's with a scale for a block (medians over 13,256 and 198 shapes of an H100).
+// tensor untuned: they take twice as long as those in bf16, whose weights have twice their bytes, and four times as
+// long as the same library's with a scale for a block (medians over 13,256 and 198 shapes of an H100).
 constexpr std::array kRules = {
     Rule{"sglang", "", "attention", "triton", "not the engine's default backend"},
     Rule{"sglang", "", "attention", "flashinfer", "not the engine's default backend"},
@@ -32,7 +32,8 @@ constexpr std::array kRules = {
     Rule{"tensorrt_llm", "", "moe", "nongated", "experts of two matrices"},
     Rule{"tensorrt_llm", "", "moe", "min_latency", "an option for one request at a time"},
     Rule{"", "", "moe", "situ_as_silu", "another model's activation"},
-    Rule{"vllm", "NVIDIA H", "moe", "modeloptfp8moe_flashinfer_cutlass", "not tuned, as an engine does before it serves"},
+    Rule{"vllm", "NVIDIA H", "moe", "modeloptfp8moe_flashinfer_cutlass",
+         "not tuned, as an engine does before it serves"},
     Rule{"vllm", "B200", "moe", "flashinfer_cutlass", "for shapes that the other kernels do not take"},
     Rule{"vllm", "B200", "moe", "w4a4mxfp4moe_marlin", "for shapes that the other kernels do not take"},
 };

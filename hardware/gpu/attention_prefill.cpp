@@ -142,7 +142,8 @@ const Fields<PrefillAttentionParameters>& prefill_attention_fields() {
     f.add("launch", &P::launch, "fixed time of the kernel").required().at_least(0);
     f.add("tile", &P::tile, "fixed cost of a tile").required().at_least(0);
     f.add("wave_quantisation", &P::wave_quantisation, "1 for classic waves, 0 for none").required().between(0, 1);
-    f.add("by_head", &P::by_head, "a tile holds rows of one query head; else the heads of a group are packed into tiles");
+    f.add("by_head", &P::by_head,
+          "a tile holds rows of one query head; else the heads of a group are packed into tiles");
     f.add("takes_decodes", &P::takes_decodes,
           "decodes beside a chunk run in this kernel, a tile for each query head (FlashAttention 2), where the engine "
           "has one call for both");

@@ -20,7 +20,7 @@ struct PrefillAttentionParameters : Fit {
   Seconds launch;
   Seconds tile;                  // fixed cost of a tile
   double wave_quantisation = 0;  // 1: classic waves; 0: none
-  bool by_head = false;  // a tile holds rows of one query head; else the heads of a group are packed into tiles
+  bool by_head = false;          // a tile holds rows of one query head; else the heads of a group are packed into tiles
   // Decodes beside a prompt chunk run in this kernel, a tile for each query head, instead of in one of their own:
   // FlashAttention 2, where the engine has all sequences of a step in one call (models::AttentionForm::flash).
   bool takes_decodes = false;

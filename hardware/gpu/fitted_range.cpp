@@ -59,8 +59,9 @@ bool FittedRange::check(const models::PrefillAttention& shape, std::span<const m
   if (chunks.empty()) return true;
   if (shape.kernel == models::AttentionKernel::indexed) return check_indexed(shape.kv);
   if (absorbed(shape))
-    return std::ranges::all_of(as_decodes(shape, chunks),
-                               [this](const auto& decodes) { return check(decodes, gpu_.decode_attention_of(decodes)); });
+    return std::ranges::all_of(as_decodes(shape, chunks), [this](const auto& decodes) {
+      return check(decodes, gpu_.decode_attention_of(decodes));
+    });
   const auto& fit = gpu_.prefill_attention_of(shape);
   const auto outside = std::ranges::find_if(chunks, [&](const models::PrefillChunk& chunk) {
     return chunk.tokens > fit.most_tokens || chunk.tokens + chunk.cached > fit.longest_context;

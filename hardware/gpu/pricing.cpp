@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/pricing.hpp"
 
+#include <algorithm>
+
 #include "hardware/gpu/absorbed_prompts.hpp"
 
 namespace llmscape::hardware {
 namespace {
+
+constexpr double kSixteenBits = 2;  // bytes
 
 // Adds an operator of each kind to a part.
 struct Pricer {
@@ -30,9 +34,12 @@ struct Pricer {
       return;
     }
     if (absorbed(a)) {
-      for (const models::DecodeAttention& chunks : as_decodes(a, a.chunks))
-        attention(OperatorFamily::prefill_attention,
-                  decode_attention_cost(gpu, gpu.decode_attention_of(chunks), chunks), a.kv);
+      for (const models::DecodeAttention& chunks : as_decodes(a, a.chunks)) {
+        KernelCost cost = decode_attention_cost(gpu, gpu.decode_attention_of(chunks), chunks);
+        // Of decodes, which memory bounds, fits may put more than the peak.
+        if (a.kv.bytes() >= kSixteenBits) cost.time = std::max(cost.time, cost.flops / gpu.peak_bf16.value);
+        attention(OperatorFamily::prefill_attention, cost, a.kv);
+      }
       return;
     }
     if (runs_sparse(a, a.chunks)) {

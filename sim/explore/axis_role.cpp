@@ -14,8 +14,8 @@ namespace llmscape::explore {
 namespace {
 
 AxisRole role_of_path(std::string_view path) {
-  static const std::set<std::string_view> kPlan = {"tensor_parallel", "pipeline_parallel", "pipeline_batches",
-                                                   "pipeline_chunks", "expert_parallel",   "data_parallel",
+  static const std::set<std::string_view> kPlan = {"tensor_parallel",  "pipeline_parallel", "pipeline_batches",
+                                                   "pipeline_chunks",  "expert_parallel",   "data_parallel",
                                                    "redundant_experts"};
   static const std::set<std::string_view> kLoad = {"rate", "users", "speedup", "requests", "duration", "warmup"};
   const std::string_view key = path.substr(path.rfind('.') + 1);

@@ -12,8 +12,8 @@
 namespace llmscape::scenario {
 namespace {
 
-// From a version on, an engine does this unless told otherwise; a later row replaces an earlier one's value, an empty one
-// takes it back.
+// From a version on, an engine does this unless told otherwise; a later row replaces an earlier one's value, an empty
+// one takes it back.
 struct Default {
   std::string_view engine, from, key, value;
 };
@@ -284,13 +284,14 @@ const Fields<EngineChoice>& engine_fields() {
         {{"paged", KvCacheForm::paged}, {"static", KvCacheForm::slots}, {"concatenated", KvCacheForm::concatenated}},
         "where KV entries lie: in blocks; in a slot of max_model_len tokens for each sequence, which decodes read "
         "to its end; in a tensor that each step reads and writes once more, with its new entries");
-    f.add_enum("attention", &EngineChoice::attention,
-               {{"flash", AttentionForm::flash},
-                {"flash_separate", AttentionForm::flash_separate},
-                {"eager", AttentionForm::eager}},
-               "prompts and decodes of a step in one kernel where the device's takes both (FlashAttention 2), or always "
-               "in a kernel each, or GEMMs and a softmax between which all scores are written to memory and read; "
-               "absent: as the version does");
+    f.add_enum(
+        "attention", &EngineChoice::attention,
+        {{"flash", AttentionForm::flash},
+         {"flash_separate", AttentionForm::flash_separate},
+         {"eager", AttentionForm::eager}},
+        "prompts and decodes of a step in one kernel where the device's takes both (FlashAttention 2), or always "
+        "in a kernel each, or GEMMs and a softmax between which all scores are written to memory and read; "
+        "absent: as the version does");
     f.add_enum("logits", &EngineChoice::logits, {{"last", LogitRows::last}, {"all", LogitRows::all}},
                "the head computes those that a token is drawn from, or those of all tokens of a step");
     f.add_enum("sampling", &EngineChoice::sampling,

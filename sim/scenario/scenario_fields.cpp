@@ -274,8 +274,12 @@ const Fields<PoolConfig>& pool_fields() {
 }
 
 models::ParallelPlan EngineConfig::plan() const {
-  return {static_cast<int>(tensor_parallel), static_cast<int>(pipeline_parallel), static_cast<int>(expert_parallel),
-          lock_step ? static_cast<int>(data_parallel) : 1, expert_exchange, static_cast<int>(redundant_experts)};
+  return {static_cast<int>(tensor_parallel),
+          static_cast<int>(pipeline_parallel),
+          static_cast<int>(expert_parallel),
+          lock_step ? static_cast<int>(data_parallel) : 1,
+          expert_exchange,
+          static_cast<int>(redundant_experts)};
 }
 
 const Fields<ScenarioConfig>& scenario_fields() {

@@ -116,7 +116,8 @@ TEST_CASE("a baseline by class fails where one class alone is worse") {
   CHECK(run_program({"check", folder, "--baseline", scratch.path("all.json")}).code == 0);
   const Ran worse = run_program({"check", folder, "--baseline", baseline});
   CHECK(worse.code == 1);
-  CHECK_MESSAGE(holds(worse.out, "1 of 3 metrics is WORSE, most of all ttft.mean of slo_class=small (+20 %)"), worse.out);
+  CHECK_MESSAGE(holds(worse.out, "1 of 3 metrics is WORSE, most of all ttft.mean of slo_class=small (+20 %)"),
+                worse.out);
   CHECK(run_program({"check", folder, "--baseline", baseline, "--update"}).code == 0);  // keeps its classes
   CHECK(run_program({"check", folder, "--baseline", baseline}).out ==
         "0 of 3 metrics are WORSE\n3 SAME in 3 configurations\n");

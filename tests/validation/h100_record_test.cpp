@@ -149,7 +149,8 @@ TEST_CASE("the mini engine's runs on the H100, by the catalogue and by a device 
     double catalogued_step, catalogued_tpot, catalogued_power;  // by the catalogue
   };
   const hardware::Calibration fit = calibrated();
-  // The engine runs decodes and prompts in two kernels (sim/live/cuda_executor.cpp), and so does the device by its kernels.
+  // The engine runs decodes and prompts in two kernels (sim/live/cuda_executor.cpp), and so does the device by its
+  // kernels.
   for (const Run& run : {Run{"8b-chat", 0.06, 0.05, 0.02, 0.04, 0.05, 0.03},    //
                          Run{"8b-rag", 0.04, 0.03, 0.075, 0.025, 0.06, 0.095},  //
                          Run{"8b-long", 0.025, 0.03, 0.02, 0.02, 0.085, 0.05},  //

@@ -82,8 +82,8 @@ TEST_CASE("an engine changes the families that its set has, and no other") {
 TEST_CASE("an engine's collectives take the place of the entry's small ones of the same ranks alone") {
   const Gpu gpu = catalog_gpu("gb200");
   const auto small = [&gpu](const char* engine, int ranks) {
-    return 1e6 * collective_time(gpu.of_engine(engine).links,
-                                 {models::Collective::Kind::all_reduce, 16384, ranks}).si();
+    return 1e6 *
+           collective_time(gpu.of_engine(engine).links, {models::Collective::Kind::all_reduce, 16384, ranks}).si();
   };
   CHECK(small("sglang", 8) == approx(small("vllm", 8)));
   CHECK(small("tensorrt_llm", 8) < 10);

@@ -50,7 +50,8 @@ double chunk_micros(const Gpu& gpu, std::int64_t tokens, std::int64_t cached) {
 
 }  // namespace
 
-// FlashAttention 2 reads the keys of decodes once for each of 8 query heads of a group; kernels of decodes read them once.
+// FlashAttention 2 reads the keys of decodes once for each of 8 query heads of a group; kernels of decodes read them
+// once.
 TEST_CASE("decodes beside a prompt run in its kernel where that is FlashAttention 2 and the engine has one call") {
   using models::AttentionForm;
   for (const char* device : {"b200", "gb200", "h200", "h100-sxm"})
