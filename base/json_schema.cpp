@@ -47,9 +47,6 @@ Json json_of(const YamlNode& node) {
   return parsed.is_discarded() ? Json(node.text) : parsed;
 }
 
-// Digits in groups of three, which YAML 1.2 reads as text.
-constexpr const char* kGrouped = "^-?[1-9][0-9]{0,2}(_[0-9]{3})+$";
-
 // Whether mappings of the field's family may leave out their kind: it is that of the default, or one that something
 // else chooses (a batcher's: the engine).
 bool may_leave_out_kind(const FieldInfo& field) { return field.default_text && !field.list; }
@@ -186,7 +183,7 @@ class SchemaWriter {
     const auto bound = [](double value) {
       return std::abs(value) < 1e15 && value == std::rint(value) ? Json(std::llrint(value)) : Json(value);
     };
-    Json out = {{"type", Json::array({type, "string"})}, {"pattern", kGrouped}};
+    Json out = {{"type", type}};
     if (field.minimum) out[field.above_minimum ? "exclusiveMinimum" : "minimum"] = bound(*field.minimum);
     if (field.maximum) out["maximum"] = bound(*field.maximum);
     return out;

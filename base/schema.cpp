@@ -151,7 +151,8 @@ void refuse_empty(const YamlNode& laid, const YamlNode& whole, const StructInfo&
     const YamlNode* own = laid.find(field.key);
     const YamlNode* merged = whole.find(field.key);
     if (!own || !merged || !own->is_mapping() || field.list || field.map) continue;
-    if (field.sourced && own->entries.empty())
+    const bool known = !merged->is_mapping() || !merged->entries.empty();  // else its reader says what is missing
+    if (field.sourced && own->entries.empty() && known)
       diagnostics.error(own->where, fmt::format("'{}' is empty", field.key), "give it a value, or leave it out");
     if (const StructInfo* inner = struct_of(*merged, field)) refuse_empty(*own, *merged, *inner, diagnostics);
   }

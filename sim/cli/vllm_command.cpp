@@ -14,6 +14,7 @@
 #include "sim/cli/command_words.hpp"
 #include "sim/cli/vllm_flags.hpp"
 #include "sim/scenario/engine_defaults.hpp"
+#include "sim/scenario/engine_versions.hpp"
 
 namespace llmscape::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "sim/scenario/engine_versions.hpp"
 #include "sim/scenario/speculation.hpp"
 
 namespace llmscape::scenario {

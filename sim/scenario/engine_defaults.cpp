@@ -9,6 +9,8 @@
 #include <map>
 #include <optional>
 
+#include "sim/scenario/engine_versions.hpp"
+
 namespace llmscape::scenario {
 namespace {
 
@@ -143,19 +145,6 @@ std::map<std::string_view, std::string_view> defaults_of(std::string_view engine
     if (row.engine == engine && !row.key.empty() && compare_versions(row.from, version) <= 0) all[row.key] = row.value;
   std::erase_if(all, [](const auto& said) { return said.second.empty(); });
   return all;
-}
-
-std::vector<std::int64_t> numbers_of(std::string_view version) {
-  std::vector<std::int64_t> numbers;
-  const char* at = version.data();
-  const char* const end = at + version.size();
-  while (at < end) {
-    std::int64_t number = 0;
-    at = std::from_chars(at, end, number).ptr;
-    numbers.push_back(number);
-    if (at < end) ++at;
-  }
-  return numbers;
 }
 
 // A scalar of the mapping as written; nothing if it is not there.
@@ -323,36 +312,6 @@ const Fields<EngineChoice>& engine_fields() {
     return f;
   }();
   return fields;
-}
-
-int compare_versions(std::string_view a, std::string_view b) {
-  std::vector<std::int64_t> left = numbers_of(a), right = numbers_of(b);
-  const std::size_t size = std::max(left.size(), right.size());
-  left.resize(size);
-  right.resize(size);
-  return left < right ? -1 : left > right ? 1 : 0;
-}
-
-bool is_version(std::string_view text) {
-  if (text.empty() || text.front() == '.' || text.back() == '.') return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '.' && text[i - 1] == '.') return false;
-    if (text[i] != '.' && (text[i] < '0' || text[i] > '9')) return false;
-  }
-  return text.size() <= 32;
-}
-
-void lay_engine_defaults(YamlNode& root, Diagnostics& diagnostics) {
-  if (!root.is_mapping()) return;
-  YamlNode* serving = root.find("serving");
-  if (!serving) serving = &root.set("serving", YamlNode::mapping(root.where));
-  if (serving->kind == YamlNode::Kind::null) *serving = YamlNode::mapping(serving->where);
-  if (!serving->is_mapping()) return;
-  YamlNode* pools = serving->find("pools");
-  if (pools && pools->is_sequence())
-    for (YamlNode& pool : pools->items)
-      if (pool.is_mapping()) lay(pool, diagnostics);
-  lay(*serving, diagnostics);
 }
 
 }  // namespace llmscape::scenario

@@ -36,11 +36,6 @@ struct EngineChoice {
 };
 const Fields<EngineChoice>& engine_fields();
 
-// Below zero, zero or above: the versions by their numbers, "0.9" < "0.13", "1" = "1.0".
-int compare_versions(std::string_view a, std::string_view b);
-// Numbers with points between them.
-bool is_version(std::string_view text);
-
 // What such an engine takes for a key of `serving` ("batcher": its policy) unless told otherwise; empty: it is not
 // known, or says nothing of it.
 std::string_view engine_default(std::string_view engine, std::string_view version, std::string_view key);

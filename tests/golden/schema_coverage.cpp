@@ -122,8 +122,7 @@ class Coverage {
                        : field.kind == ValueKind::integer ? "integer"
                        : field.kind == ValueKind::number  ? "number"
                                                           : "string";
-    const bool number = field.kind == ValueKind::integer || field.kind == ValueKind::number;
-    if (way.value("type", Json()) != (number ? Json::array({type, "string"}) : Json(type))) return false;
+    if (way.value("type", "") != type) return false;
     const char* lowest = field.above_minimum ? "exclusiveMinimum" : "minimum";
     return (!field.minimum || way.value(lowest, Json()) == Json(*field.minimum)) &&
            (!field.maximum || way.value("maximum", Json()) == Json(*field.maximum));

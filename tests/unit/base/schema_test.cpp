@@ -13,13 +13,17 @@ using test::Machine, test::machine_fields, test::messages, test::read, test::tre
 
 namespace {
 
-// A catalogue of its own: "gpus" has l4 and h100 (which starts from l4), and two that go wrong.
+// A catalogue of its own: "gpus" has l4 and h100 (which starts from l4), two that go wrong, and a100, which has a
+// figure with a source.
 std::optional<YamlNode> load(std::string_view catalog, std::string_view name, const SourceRange& where,
                              Diagnostics& diagnostics) {
   const std::map<std::string, std::string, std::less<>> gpus = {{"l4", "bandwidth: 300 GB/s\nlanes: 8\n"},
                                                                 {"h100", "preset: l4\nbandwidth: 3.35 TB/s\n"},
                                                                 {"circle", "preset: circle\n"},
-                                                                {"broken", "bandwidth: 3\n"}};
+                                                                {"broken", "bandwidth: 3\n"},
+                                                                {"a100",
+                                                                 "bandwidth: 2 TB/s\nefficiency: {value: 0.7, "
+                                                                 "tag: fitted, source: run 2}\n"}};
   const auto found = gpus.find(name);
   if (catalog == "gpus" && found != gpus.end()) return read(found->second, diagnostics, found->first + ".yaml");
   diagnostics.error(where, "no preset '" + std::string(name) + "'");
@@ -103,8 +107,10 @@ TEST_CASE("a preset that cannot be had is one message, not a chain of them") {
   CHECK(messages(expanded("gpu: {preset: l4, lane: 2}\n").diagnostics) ==
         "1:19 unknown key 'lane' in gpu; did you mean 'lanes'?");
   CHECK(messages(expanded("gpu: {preset: l4, efficiency: {}}\n").diagnostics) ==
-        "1:31 'efficiency' is empty; give it a value, or leave it out");
-  CHECK(messages(expanded("gpu: {preset: l4, lanes: 2, efficiency: {source: me}}\n").diagnostics) == "");
+        "1:31 'value' is required in 'efficiency'");
+  CHECK(messages(expanded("gpu: {preset: a100, efficiency: {}}\n").diagnostics) ==
+        "1:33 'efficiency' is empty; give it a value, or leave it out");
+  CHECK(messages(expanded("gpu: {preset: a100, lanes: 2, efficiency: {source: me}}\n").diagnostics) == "");
   CHECK(messages(expanded("{gpu: l4, preset: l4}\n").diagnostics) == "1:11 unknown key 'preset' in machine");
 }
 

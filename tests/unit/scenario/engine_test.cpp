@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/scenario/engine_defaults.hpp"
+#include "sim/scenario/engine_versions.hpp"
 #include "sim/scenario/replica_size.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
