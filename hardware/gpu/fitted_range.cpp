@@ -76,13 +76,14 @@ bool FittedRange::check(const models::PrefillAttention& shape, std::span<const m
 bool FittedRange::check(const models::AnyOperator& op) {
   if (const auto* g = std::get_if<models::Gemm>(&op))
     return check_product(OperatorFamily::gemm, gpu_.gemm_of(g->weights, g->activations), gpu_.gemm, *g, g->m);
-  if (const auto* g = std::get_if<models::GroupedGemm>(&op); g && gpu_.prices_as_block_scaled(g->weights)) {
+  if (const auto* g = std::get_if<models::GroupedGemm>(&op)) {
+    if (!gpu_.prices_as_block_scaled(g->weights, g->activations))
+      return check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm_of(g->weights, g->activations),
+                           gpu_.grouped_gemm(), *g, g->rows);
     if (std::string& text = first(OperatorFamily::grouped_gemm); text.empty())
       text = fmt::format("experts in {}: that kernel was not timed, and is priced as fp8_block", g->weights.name);
     return false;
-  } else if (g)
-    return check_product(OperatorFamily::grouped_gemm, gpu_.grouped_gemm_of(g->weights, g->activations),
-                         gpu_.grouped_gemm(), *g, g->rows);
+  }
   if (const auto* a = std::get_if<models::DecodeAttention>(&op)) return check(*a, gpu_.decode_attention_of(*a));
   if (const auto* a = std::get_if<models::PrefillAttention>(&op)) return check(*a, a->chunks);
   if (const auto* s = std::get_if<models::IndexScores>(&op)) return check_indexed(s->kv);

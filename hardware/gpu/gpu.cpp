@@ -131,14 +131,14 @@ const StateKernels& Gpu::state_of(models::StateForm form) const {
   return own != state_kernels.end() ? own->second : assumed_state_kernels(form);
 }
 
-bool Gpu::prices_as_block_scaled(const models::Format& weights) const {
-  return weights.name == kScaledByTensor && !expert_gemm_by_format.contains(weights.name) &&
-         expert_gemm_by_format.contains(kScaledByBlock);
+bool Gpu::prices_as_block_scaled(const models::Format& weights, const models::Format& inputs) const {
+  return weights.name == kScaledByTensor && !widened_bytes(weights, inputs) &&
+         !expert_gemm_by_format.contains(weights.name) && expert_gemm_by_format.contains(kScaledByBlock);
 }
 
 const GemmParameters& Gpu::grouped_gemm_of(const models::Format& weights, const models::Format& inputs) const {
   if (widened_bytes(weights, inputs)) return grouped_gemm();
-  const auto own = expert_gemm_by_format.find(prices_as_block_scaled(weights) ? kScaledByBlock : weights.name);
+  const auto own = expert_gemm_by_format.find(prices_as_block_scaled(weights, inputs) ? kScaledByBlock : weights.name);
   return own != expert_gemm_by_format.end() ? own->second : grouped_gemm();
 }
 

@@ -85,7 +85,7 @@ struct Gpu final : Device, Chip, PowerRange {
                                                       const models::Format& inputs) const;
   // Whether those are of another format: experts with one scale for a tensor are the same products of the same bytes as
   // those with a scale for a block, and are priced as these where they were not timed themselves.
-  [[nodiscard]] bool prices_as_block_scaled(const models::Format& weights) const;
+  [[nodiscard]] bool prices_as_block_scaled(const models::Format& weights, const models::Format& inputs) const;
   // Joules of the arithmetic of a kernel, given what it costs: that of padding as well.
   [[nodiscard]] Joules work_of_gemm(const models::Format& weights, const models::Format& inputs,
                                     const KernelCost&) const;

@@ -83,11 +83,12 @@ TEST_CASE("a short chunk behind a long cache of latents is split over the device
 TEST_CASE("experts in fp8 that no table timed are priced as those with scales for blocks, and a run says so") {
   const Gpu gpu = catalog_gpu("h100-sxm");
   const auto fp8 = models::format_named("fp8").value(), blocks = models::format_named("fp8_block").value();
-  CHECK(gpu.prices_as_block_scaled(fp8));
+  CHECK(gpu.prices_as_block_scaled(fp8, fp8));
   CHECK(&gpu.grouped_gemm_of(fp8, fp8) == &gpu.grouped_gemm_of(blocks, blocks));
-  CHECK_FALSE(gpu.prices_as_block_scaled(blocks));
-  CHECK_FALSE(catalog_gpu("l40s").prices_as_block_scaled(fp8));  // has rows of its own
-  CHECK_FALSE(catalog_gpu("h200").of_engine("tensorrt_llm").prices_as_block_scaled(fp8));
+  CHECK_FALSE(gpu.prices_as_block_scaled(blocks, blocks));
+  CHECK_FALSE(gpu.prices_as_block_scaled(fp8, {}));                   // widened before: the kernel of 16 bits
+  CHECK_FALSE(catalog_gpu("l40s").prices_as_block_scaled(fp8, fp8));  // has rows of its own
+  CHECK_FALSE(catalog_gpu("h200").of_engine("tensorrt_llm").prices_as_block_scaled(fp8, fp8));
 }
 
 }  // namespace llmscape::hardware::mixed_steps_test
