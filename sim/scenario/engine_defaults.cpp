@@ -314,4 +314,17 @@ const Fields<EngineChoice>& engine_fields() {
   return fields;
 }
 
+void lay_engine_defaults(YamlNode& root, Diagnostics& diagnostics) {
+  if (!root.is_mapping()) return;
+  YamlNode* serving = root.find("serving");
+  if (!serving) serving = &root.set("serving", YamlNode::mapping(root.where));
+  if (serving->kind == YamlNode::Kind::null) *serving = YamlNode::mapping(serving->where);
+  if (!serving->is_mapping()) return;
+  YamlNode* pools = serving->find("pools");
+  if (pools && pools->is_sequence())
+    for (YamlNode& pool : pools->items)
+      if (pool.is_mapping()) lay(pool, diagnostics);
+  lay(*serving, diagnostics);
+}
+
 }  // namespace llmscape::scenario
