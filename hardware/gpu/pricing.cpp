@@ -8,8 +8,6 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr double kSixteenBits = 2;  // bytes
-
 // Adds an operator of each kind to a part.
 struct Pricer {
   const Gpu& gpu;
@@ -36,8 +34,8 @@ struct Pricer {
     if (absorbed(a)) {
       for (const models::DecodeAttention& chunks : as_decodes(a, a.chunks)) {
         KernelCost cost = decode_attention_cost(gpu, gpu.decode_attention_of(chunks), chunks);
-        // Of decodes, which memory bounds, fits may put more than the peak.
-        if (a.kv.bytes() >= kSixteenBits) cost.time = std::max(cost.time, cost.flops / gpu.peak_bf16.value);
+        // Of decodes, which memory bounds, fits may put more than the peak, which is that of 16 bits for such entries.
+        if (a.kv.bytes() >= models::Format().bytes) cost.time = std::max(cost.time, cost.flops / gpu.peak_bf16.value);
         attention(OperatorFamily::prefill_attention, cost, a.kv);
       }
       return;

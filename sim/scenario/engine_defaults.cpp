@@ -27,7 +27,8 @@ struct Default {
 // since 1.0. First tokens of disaggregated serving: vLLM's decoders compute the last prompt token again
 // (num_external_computed_tokens = prompt - 1), SGLang and TensorRT-LLM send the first token with the KV entries.
 // vLLM's engine v1 has all sequences of a step in one call of attention; v0 called it for prompts and for decodes, as
-// TensorRT-LLM (context and generation phase) and SGLang do, Sarathi's authors did, and Orca by request.
+// TensorRT-LLM (context and generation phase) and SGLang do, Sarathi's authors did, and Orca by request (all from
+// memory but Orca's and Sarathi's, whose papers say so).
 // transformers: padded batches without anything captured, a DynamicCache that torch.cat makes anew in each step, logits
 // of the last token alone since 4.45 (num_logits_to_keep of generate; all of them before), scaled_dot_product_attention
 // (before 4.36 eager).
