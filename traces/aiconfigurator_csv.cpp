@@ -91,7 +91,7 @@ void read_gemm(const std::string& path, KernelTables& into, Diagnostics& diagnos
   }
 }
 
-// Prefill and decode tables have the same columns; each row says which it is. Those with a sliding window do not count.
+// Prefill and decode tables have the same columns; each row says which it is.
 void read_attention(const std::string& path, KernelTables& into, Diagnostics& diagnostics) {
   enum Column {
     kSequences = kCommonColumns,
@@ -126,15 +126,14 @@ void read_attention(const std::string& path, KernelTables& into, Diagnostics& di
                head_dim = table.whole(kHeadDim, 1);
     const auto window = table.has(kWindow) ? table.whole(kWindow, 0) : 0;
     const auto time = table.time();
-    if (!sequences || !tokens || !cached || !heads || !kv_heads || !head_dim || !window || !time || *window > 0)
-      continue;
+    if (!sequences || !tokens || !cached || !heads || !kv_heads || !head_dim || !window || !time) continue;
     const std::string format = format_name(table.text(kFormat)), kv_format = format_name(table.text(kKvFormat));
     if (!decode)
       table.keep(into.prefill_attention,
-                 {*sequences, *tokens, *cached, *heads, *kv_heads, *head_dim, format, kv_format}, *time);
+                 {*sequences, *tokens, *cached, *heads, *kv_heads, *head_dim, format, kv_format, *window}, *time);
     else if (*tokens == 1)
-      table.keep(into.decode_attention, {*sequences, *cached + 1, *heads, *kv_heads, *head_dim, format, kv_format},
-                 *time);
+      table.keep(into.decode_attention,
+                 {*sequences, *cached + 1, *heads, *kv_heads, *head_dim, format, kv_format, *window}, *time);
     else table.error(kTokens, fmt::format("'isl' must be 1 in a decode; got {}", *tokens));
   }
 }

@@ -46,6 +46,7 @@ struct DecodeAttentionCase {
   std::int64_t sequences = 0, context = 0;
   std::int64_t heads = 0, kv_heads = 0, head_dim = 0;
   std::string format, kv_format;
+  std::int64_t window = 0;  // latest entries that a query sees; 0: all
   auto operator<=>(const DecodeAttentionCase&) const = default;
 };
 
@@ -54,6 +55,7 @@ struct PrefillAttentionCase {
   std::int64_t sequences = 0, tokens = 0, cached = 0;
   std::int64_t heads = 0, kv_heads = 0, head_dim = 0;
   std::string format, kv_format;
+  std::int64_t window = 0;  // as above
   auto operator<=>(const PrefillAttentionCase&) const = default;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/calibration/attention_shapes.hpp"
 
+#include <algorithm>
+
 namespace llmscape::hardware {
 namespace {
 
@@ -13,6 +15,11 @@ models::Format stored(const traces::LatentAttentionCase& r) {
 }
 
 }  // namespace
+
+models::Attended attended(const traces::DecodeAttentionCase& r) {
+  const std::int64_t seen = r.window > 0 ? std::min(r.window, r.context) : r.context;
+  return {r.sequences * seen, seen};
+}
 
 models::DecodeAttention latent_decode(const traces::LatentAttentionCase& r) {
   models::DecodeAttention a;

@@ -23,6 +23,9 @@ Attention of_heads(const Case& r) {
   return a;
 }
 
+// What a decode of these records attends to.
+models::Attended attended(const traces::DecodeAttentionCase& r);
+
 // Latent attention of DeepSeek-V3's widths (arXiv 2412.19437, 4.2), as the records timed it.
 models::DecodeAttention latent_decode(const traces::LatentAttentionCase& r);
 models::PrefillAttention latent_prompts(const traces::LatentAttentionCase& r);

@@ -129,6 +129,11 @@ CorrectionPlans coarse_first(const CorrectionPlan& plan) {
   return {std::move(coarse), plan};
 }
 
+CorrectionPlan with_table(CorrectionPlan plan, std::vector<AxisPlan> table) {
+  plan.push_back(std::move(table));
+  return plan;
+}
+
 struct HeldOut {
   std::vector<double> predicted;
   double coverage = 0;  // of 90 % intervals from the residuals of the other folds
@@ -254,23 +259,27 @@ const CorrectionPlans& expert_gemm_correction_plans() {
   return plans;
 }
 
-const CorrectionPlans& decode_attention_correction_plans() {
+const CorrectionPlans& decode_attention_correction_plans(bool windows) {
   using enum Feature;
-  static const CorrectionPlans plans = coarse_first(
-      {{{sequences}, {context}, {kv_heads}}, {{streams}, {group}}, {{streams}, {context, 2}, {head_width}}, {{bytes}}});
-  return plans;
+  static const CorrectionPlan whole = {
+      {{sequences}, {context}, {kv_heads}}, {{streams}, {group}}, {{streams}, {context, 2}, {head_width}}, {{bytes}}};
+  static const CorrectionPlans plans = coarse_first(whole),
+                               cut_too = coarse_first(with_table(whole, {{cut}, {head_width}, {streams, 2}}));
+  return windows ? cut_too : plans;
 }
 
-const CorrectionPlans& prefill_attention_correction_plans() {
+const CorrectionPlans& prefill_attention_correction_plans(bool windows) {
   using enum Feature;
-  static const CorrectionPlans plans = coarse_first({{{heads}, {tokens}, {head_width}},
-                                                     {{heads}, {tokens}, {group, 2}},
-                                                     {{tokens}, {group}, {head_width}},
-                                                     {{sequences}, {tokens}},
-                                                     {{kv_heads}, {tokens}, {head_width}},
-                                                     {{reach}},
-                                                     {{bytes}}});
-  return plans;
+  static const CorrectionPlan whole = {{{heads}, {tokens}, {head_width}},
+                                       {{heads}, {tokens}, {group, 2}},
+                                       {{tokens}, {group}, {head_width}},
+                                       {{sequences}, {tokens}},
+                                       {{kv_heads}, {tokens}, {head_width}},
+                                       {{reach}},
+                                       {{bytes}}};
+  static const CorrectionPlans plans = coarse_first(whole),
+                               cut_too = coarse_first(with_table(whole, {{cut}, {head_width}, {heads, 2}}));
+  return windows ? cut_too : plans;
 }
 
 }  // namespace llmscape::hardware

@@ -37,8 +37,9 @@ using CorrectionPlan = std::vector<std::vector<AxisPlan>>;
 using CorrectionPlans = std::vector<CorrectionPlan>;
 const CorrectionPlans& gemm_correction_plans();
 const CorrectionPlans& expert_gemm_correction_plans();
-const CorrectionPlans& decode_attention_correction_plans();
-const CorrectionPlans& prefill_attention_correction_plans();
+// `windows`: of rows some of which a window cuts.
+const CorrectionPlans& decode_attention_correction_plans(bool windows = false);
+const CorrectionPlans& prefill_attention_correction_plans(bool windows = false);
 
 // The tables that bring the form's times closest to the measured ones, under the loss of `fit_in_log`, as smooth as the
 // rows allow.

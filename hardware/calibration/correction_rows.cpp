@@ -41,7 +41,8 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const DecodeAttenti
   for (const traces::TimedDecodeAttention& r : records) {
     auto attention = of_heads<models::DecodeAttention>(r);
     attention.sequences = r.sequences;
-    attention.attended = {r.sequences * r.context, r.context};
+    attention.attended = attended(r);
+    attention.window = r.window;
     rows.push_back({{{features_of(attention), decode_attention_cost(chip, p, attention, warm).time.si()}},
                     0,
                     r.time.si(),
@@ -54,7 +55,8 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const PrefillAttent
                                            std::span<const traces::TimedPrefillAttention> records) {
   std::vector<CorrectionRow> rows;
   for (const traces::TimedPrefillAttention& r : records) {
-    const auto shape = of_heads<models::PrefillAttention>(r);
+    auto shape = of_heads<models::PrefillAttention>(r);
+    shape.window = r.window;
     const std::vector<models::PrefillChunk> chunks(static_cast<std::size_t>(r.sequences), {r.tokens, r.cached, false});
     rows.push_back({{{features_of(shape, chunks), prefill_attention_cost(chip, p, shape, chunks).time.si()}},
                     0,

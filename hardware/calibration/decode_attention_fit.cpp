@@ -95,7 +95,7 @@ std::vector<DecodeRow> decode_rows(std::span<const TimedDecodeAttention> records
   for (const TimedDecodeAttention& r : records) {
     DecodeRow& row = all.emplace_back(DecodeRow{of_heads<models::DecodeAttention>(r), r.time.si(), head_shape(r)});
     row.attention.sequences = r.sequences;
-    row.attention.attended = {r.sequences * r.context, r.context};
+    row.attention.attended = attended(r);
   }
   return all;
 }

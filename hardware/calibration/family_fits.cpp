@@ -24,6 +24,7 @@ namespace llmscape::hardware {
 namespace {
 
 constexpr std::string_view kEvenly = "balanced";  // routing of expert layers
+constexpr std::size_t kCutShare = 3;              // rows of a sliding window are at most the most of others over this
 constexpr std::uint64_t kRowsKey = 0x726f7773;    // any fixed number
 
 // Rows of experts that a power law dealt out say more of the same kernels. They count unless those that were dealt out
@@ -45,6 +46,10 @@ constexpr SameLibrary kSameLatentAttention{"vllm", "", "sglang"};
 // does, and SGLang's at 0.3.
 constexpr SameLibrary kSameNarrowLatentDecodes{"vllm", "fp8", "tensorrt_llm"};
 constexpr std::string_view kHopper = "H200";  // part of the devices' names
+// FlashAttention 3 multiplies keys in 8 bits by queries in 8 bits: no cache is widened for vLLM's prompts on Hopper,
+// though a pass over keys that are new would explain its rows, none of which has cached ones, a little better.
+constexpr std::string_view kReadsNarrowKeys = "vllm";
+constexpr std::array<std::string_view, 2> kHopperBoards = {"H100", "H200"};
 // More query heads than this for a KV head run in another kernel of the engine, up to ten times as slow (generation
 // tables of an H200: 48 heads for one at 140 GB/s, 16 at 3,000).
 struct LargestGroup {
@@ -71,6 +76,39 @@ std::vector<std::string> formats_of(const std::vector<Row>& rows, const std::str
   for (const Row& row : rows)
     if (row.engine == engine && models::format_named(row.format)) formats.insert(row.format);
   return {formats.begin(), formats.end()};
+}
+
+// Scores rows that a window cuts beside those of a fit, by its form; `predicted`: of all. They are for the correction
+// to learn.
+template <class Parameters, class Row>
+void add_cut(FormFit<Parameters>& fit, const std::vector<Row>& cut, const std::vector<double>& predicted,
+             std::vector<CorrectionRow> rows) {
+  const std::size_t whole = predicted.size() - cut.size();
+  for (std::size_t i = 0; i < cut.size(); ++i) {
+    std::int64_t tokens = cut[i].sequences;
+    if constexpr (requires { cut[i].tokens; }) tokens *= cut[i].tokens;
+    fit.report.rows.push_back({regime_of(tokens), cut[i].time.si(), predicted[whole + i]});
+  }
+  if (fit.report.rows.size() == predicted.size()) score(fit.report, predicted);
+  std::ranges::move(rows, std::back_inserter(fit.rows));
+  fit.cut = cut.size();
+}
+
+template <class Row>
+std::vector<Row> both(std::vector<Row> first, const std::vector<Row>& then) {
+  first.insert(first.end(), then.begin(), then.end());
+  return first;
+}
+
+// Which attention a row is of. Nothing is known of one whose window no token leaves.
+template <class Row>
+std::optional<Sight> sight_of(const Row& r) {
+  std::int64_t window = 0, context = 0;
+  if constexpr (requires { r.window; }) window = r.window;
+  if (window == 0) return Sight::whole;
+  if constexpr (requires { r.cached; }) context = r.tokens + r.cached;
+  else context = r.context;
+  return context > window ? std::optional(Sight::cut) : std::nullopt;
 }
 
 }  // namespace
@@ -116,24 +154,24 @@ FamilyFits::FamilyFits(const traces::KernelTables& tables, std::string engine, G
     : gpu(std::move(device)), tables_(tables), engine_(std::move(engine)), most_rows_(most_rows) {}
 
 template <class Row>
-std::vector<Row> FamilyFits::sample(const std::vector<Row>& suitable) const {
+std::vector<Row> FamilyFits::sample(const std::vector<Row>& suitable, std::size_t most) const {
   if (suitable.size() < kFewestFittedRows) return {};
   std::vector<Row> chosen;
-  for (const std::size_t i : random_subset(suitable.size(), most_rows_, kRowsKey)) chosen.push_back(suitable[i]);
+  for (const std::size_t i : random_subset(suitable.size(), most, kRowsKey)) chosen.push_back(suitable[i]);
   return chosen;
 }
 
 template <class Row>
-std::vector<Row> FamilyFits::attention_rows(const std::vector<Row>& all, const std::string& kv) const {
+std::vector<Row> FamilyFits::attention_rows(const std::vector<Row>& all, const std::string& kv, Sight sight) const {
   const auto* known = std::ranges::find(kLargestGroups, engine_, &LargestGroup::engine);
   const std::int64_t group = known == kLargestGroups.end() ? kAnyGroup : known->heads;
   const auto in = [&](const std::string& compute) {
     std::vector<Row> suitable;
     for (const Row& r : all)
       if (r.engine == engine_ && r.format == compute && r.kv_format == kv && r.head_dim <= kWidestFittedHead &&
-          r.heads <= group * r.kv_heads)
+          sight_of(r) == sight && r.heads <= group * r.kv_heads)
         suitable.push_back(r);
-    return sample(suitable);
+    return sample(suitable, sight == Sight::whole ? most_rows_ : most_rows_ / kCutShare);
   };
   std::vector<Row> own = in(kv);
   return own.empty() && kv == "fp8" ? in("bf16") : own;
@@ -249,27 +287,37 @@ std::optional<FormFit<GemmParameters>> FamilyFits::grouped_gemms(const std::stri
   return {{std::move(fit.parameters), std::move(fit.report), {}}};
 }
 
-std::vector<traces::TimedPrefillAttention> FamilyFits::prompt_rows(const std::string& kv) const {
+std::vector<traces::TimedPrefillAttention> FamilyFits::prompt_rows(const std::string& kv, Sight sight) const {
   std::vector<traces::TimedPrefillAttention> all = tables_.prefill_attention;
   std::erase_if(all, [](const auto& r) { return r.tokens == 1; });  // prompts of one token run as decodes
-  return attention_rows(all, kv);
+  return attention_rows(all, kv, sight);
 }
 
-std::vector<traces::TimedDecodeAttention> FamilyFits::decode_rows(const std::string& kv) const {
-  return attention_rows(tables_.decode_attention, kv);
+std::vector<traces::TimedDecodeAttention> FamilyFits::decode_rows(const std::string& kv, Sight sight) const {
+  return attention_rows(tables_.decode_attention, kv, sight);
+}
+
+bool FamilyFits::reads_narrow_keys() const {
+  return engine_ == kReadsNarrowKeys && std::ranges::any_of(kHopperBoards, [this](std::string_view board) {
+           return tables_.device.find(board) != std::string::npos;
+         });
 }
 
 std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::prompts(const std::string& kv, Scoring scoring) const {
   const auto chunks = prompt_rows(kv);
   if (chunks.empty()) return std::nullopt;
-  const auto mixed = attention_rows(tables_.mixed_attention, kv);
-  PrefillAttentionCalibration fit = fit_prefill_attention(gpu, chunks, mixed, scoring);
+  const auto mixed = attention_rows(tables_.mixed_attention, kv, Sight::whole);
+  PrefillAttentionCalibration fit = fit_prefill_attention(gpu, chunks, mixed, scoring, !reads_narrow_keys());
   std::vector<CorrectionRow> rows;
   if (mixed.empty()) {
     fit.parameters.takes_decodes = gpu.prefill_attention.takes_decodes;
     rows = correction_rows(gpu, fit.parameters, chunks);
   }
-  return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
+  FormFit<PrefillAttentionParameters> form{std::move(fit.parameters), std::move(fit.report), std::move(rows)};
+  const auto cut = prompt_rows(kv, Sight::cut);
+  if (mixed.empty() && !cut.empty() && cut.front().format == chunks.front().format)
+    add_cut(form, cut, predict(gpu, form.parameters, both(chunks, cut)), correction_rows(gpu, form.parameters, cut));
+  return form;
 }
 
 std::optional<FormFit<DecodeAttentionParameters>> FamilyFits::decodes(const std::string& kv, Scoring scoring) const {
@@ -278,7 +326,12 @@ std::optional<FormFit<DecodeAttentionParameters>> FamilyFits::decodes(const std:
   DecodeAttentionCalibration fit =
       fit_decode_attention(gpu, chosen, gpu.gemm.compute_efficiency, tables_.warm_attention, scoring);
   auto rows = correction_rows(gpu, fit.parameters, fit.warm, chosen);
-  return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};
+  FormFit<DecodeAttentionParameters> form{std::move(fit.parameters), std::move(fit.report), std::move(rows)};
+  const auto cut = decode_rows(kv, Sight::cut);
+  if (!cut.empty() && cut.front().format == chosen.front().format)
+    add_cut(form, cut, predict(gpu, form.parameters, fit.warm, both(chosen, cut)),
+            correction_rows(gpu, form.parameters, fit.warm, cut));
+  return form;
 }
 
 std::vector<traces::TimedLatentAttention> FamilyFits::latent_rows(const std::string& kv, bool decode) const {

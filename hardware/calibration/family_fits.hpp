@@ -28,10 +28,14 @@ struct FormFit {
   Parameters parameters;
   FamilyReport report;
   std::vector<CorrectionRow> rows;
+  std::size_t cut = 0;  // the last of the rows, which a sliding window cuts, and the form itself is not fitted to
 };
 
 // How a table's rows fall on experts.
 enum class Dealt : std::uint8_t { evenly, in_any_way };
+
+// Attention to all earlier tokens, or less than all, by a sliding window.
+enum class Sight : std::uint8_t { whole, cut };
 
 inline constexpr std::int64_t kWidestFittedHead = 128;  // wider ones take smaller tiles
 
@@ -81,8 +85,10 @@ class FamilyFits {
   [[nodiscard]] std::pair<std::vector<traces::TimedGemm>, std::string> product_rows(const std::string& format) const;
   [[nodiscard]] std::pair<std::vector<traces::TimedExpertLayer>, std::string> expert_rows(const std::string& format,
                                                                                           Dealt dealt) const;
-  [[nodiscard]] std::vector<traces::TimedPrefillAttention> prompt_rows(const std::string& kv) const;
-  [[nodiscard]] std::vector<traces::TimedDecodeAttention> decode_rows(const std::string& kv) const;
+  [[nodiscard]] std::vector<traces::TimedPrefillAttention> prompt_rows(const std::string& kv,
+                                                                       Sight sight = Sight::whole) const;
+  [[nodiscard]] std::vector<traces::TimedDecodeAttention> decode_rows(const std::string& kv,
+                                                                      Sight sight = Sight::whole) const;
   // Modules over entries of this format, or kernels of the index, whose format is its own.
   [[nodiscard]] std::vector<traces::TimedIndexedAttention> indexed_rows(const std::string& part,
                                                                         const std::string& kv) const;
@@ -95,9 +101,16 @@ class FamilyFits {
 
  private:
   template <class Row>
-  [[nodiscard]] std::vector<Row> sample(const std::vector<Row>& suitable) const;
+  [[nodiscard]] std::vector<Row> sample(const std::vector<Row>& suitable, std::size_t most) const;
   template <class Row>
-  [[nodiscard]] std::vector<Row> attention_rows(const std::vector<Row>& all, const std::string& kv) const;
+  [[nodiscard]] std::vector<Row> sample(const std::vector<Row>& suitable) const {
+    return sample(suitable, most_rows_);
+  }
+  template <class Row>
+  [[nodiscard]] std::vector<Row> attention_rows(const std::vector<Row>& all, const std::string& kv, Sight sight) const;
+
+  // Whether its prompts multiply keys as the cache holds them, in whatever format.
+  [[nodiscard]] bool reads_narrow_keys() const;
 
   const traces::KernelTables& tables_;
   std::string engine_;

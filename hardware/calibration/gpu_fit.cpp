@@ -4,6 +4,7 @@
 #include "hardware/calibration/collective_fit.hpp"
 #include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/elementwise_fit.hpp"
+#include "hardware/calibration/errors.hpp"
 #include "hardware/calibration/family_fits.hpp"
 #include "hardware/calibration/fitted_group.hpp"
 #include "hardware/calibration/indexed_attention_fit.hpp"
@@ -15,7 +16,9 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace llmscape::hardware {
@@ -28,7 +31,7 @@ constexpr double kSiblingWeight = 0.5, kEngineWeight = 0.25;
 // Tables with more points or rows have to lower the error to this share of what went before.
 constexpr double kWorthwhile = 0.95;
 
-void append(std::vector<CorrectionRow>& to, const std::vector<CorrectionRow>& rows, double weight) {
+void append(std::vector<CorrectionRow>& to, std::span<const CorrectionRow> rows, double weight) {
   for (const CorrectionRow& row : rows) to.emplace_back(row).weight = weight;
 }
 
@@ -66,19 +69,43 @@ class GpuFit {
   // errors of both together. `fit` gives the form of a FamilyFits.
   template <class Fit>
   auto corrected(const CorrectionPlans& plans, const Fit& fit) const {
+    return corrected([&plans](bool /*windows*/) -> const CorrectionPlans& { return plans; }, fit);
+  }
+  // `plans`: by whether some rows are cut by a window.
+  template <class Plans, class Fit>
+    requires std::is_invocable_v<Plans, bool>
+  auto corrected(const Plans& plans, const Fit& fit) const {
     auto form = fit(fits_, Scoring::held_out);
-    if (form && !form->rows.empty()) correct(*form, plans, fit);
+    if (!form || form->rows.empty()) return form;
+    correct(*form, plans(form->cut > 0), fit);
+    if (form->cut > 0) tell_cut(form->report, form->cut);
     return form;
+  }
+
+  // Of the rows that a window cuts.
+  static void tell_cut(FamilyReport& report, std::size_t cut) {
+    std::vector<double> predicted, measured;
+    for (std::size_t i = report.rows.size() - cut; i < report.rows.size(); ++i) {
+      predicted.push_back(report.rows[i].held_out);
+      measured.push_back(report.rows[i].measured);
+    }
+    report.data +=
+        fmt::format(", {} rows that a window cuts with MAPE {:.1f} %", cut, 100 * summarise(predicted, measured).mean);
   }
 
   template <class Parameters, class Fit>
   void correct(FormFit<Parameters>& form, const CorrectionPlans& plans, const Fit& fit) const {
     std::vector<CorrectionRow> siblings, all;
-    for (const FamilyFits& relative : siblings_)
-      if (const auto other = fit(relative, Scoring::none)) append(siblings, other->rows, kSiblingWeight);
+    // What a window costs relatives is learned with tables that own rows ask for, and disturbs others.
+    const auto help = [&](const FamilyFits& relative, std::vector<CorrectionRow>& to, double weight) {
+      const auto other = fit(relative, Scoring::none);
+      if (!other) return;
+      const std::size_t helpful = other->rows.size() - (form.cut > 0 ? 0 : other->cut);
+      append(to, std::span(other->rows).first(helpful), weight);
+    };
+    for (const FamilyFits& relative : siblings_) help(relative, siblings, kSiblingWeight);
     all = siblings;
-    for (const FamilyFits& relative : engines_)
-      if (const auto other = fit(relative, Scoring::none)) append(all, other->rows, kEngineWeight);
+    for (const FamilyFits& relative : engines_) help(relative, all, kEngineWeight);
     std::vector<Relatives> relatives(1);
     if (!siblings.empty()) relatives.push_back({siblings, " with rows of a sibling"});
     if (all.size() > siblings.size()) relatives.push_back({all, " with rows of siblings and other engines"});
@@ -209,7 +236,7 @@ class GpuFit {
   void prefill_attention() {
     const std::string base = fits_.base_format();
     for (const std::string& kv : formats_of_kv(base))
-      if (auto form = corrected(prefill_attention_correction_plans(),
+      if (auto form = corrected(prefill_attention_correction_plans,
                                 [&](const FamilyFits& fits, Scoring scoring) { return fits.prompts(kv, scoring); }))
         write(kv == base ? "prefill_attention" : "prefill_attention_by_kv", kv == base ? "" : kv,
               prefill_attention_fields(), std::move(*form));
@@ -218,7 +245,7 @@ class GpuFit {
   void decode_attention() {
     const std::string base = fits_.base_format();
     for (const std::string& kv : formats_of_kv(base))
-      if (auto form = corrected(decode_attention_correction_plans(),
+      if (auto form = corrected(decode_attention_correction_plans,
                                 [&](const FamilyFits& fits, Scoring scoring) { return fits.decodes(kv, scoring); }))
         write(kv == base ? "decode_attention" : "decode_attention_by_kv", kv == base ? "" : kv,
               decode_attention_fields(), std::move(*form));

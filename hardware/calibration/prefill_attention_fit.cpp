@@ -65,6 +65,7 @@ struct Kernel {
 
 Kernel kernel_of(const TimedPrefillAttention& r) {
   Kernel kernel{of_heads<models::PrefillAttention>(r), {}};
+  kernel.shape.window = r.window;
   kernel.shape.chunks.assign(static_cast<std::size_t>(r.sequences), {r.tokens, r.cached});
   return kernel;
 }
@@ -109,7 +110,7 @@ FormProblem prompt_problem(const Chip& chip, const std::vector<PromptRow>& rows,
 }
 
 // That which explains the records best; only tiles of single heads take decodes.
-Tiling best_tiling(const Chip& chip, const std::vector<PromptRow>& rows, bool mixed) {
+Tiling best_tiling(const Chip& chip, const std::vector<PromptRow>& rows, bool mixed, bool may_widen) {
   Tiling best;
   double least = std::numeric_limits<double>::infinity();
   for (const Tiling& tiling : kTilings) {
@@ -119,7 +120,7 @@ Tiling best_tiling(const Chip& chip, const std::vector<PromptRow>& rows, bool mi
     least = std::min(least, loss);
   }
   Tiling copies = best;
-  copies.widens = rows.front().kernel.shape.kv.bytes() < 2;
+  copies.widens = may_widen && rows.front().kernel.shape.kv.bytes() < 2;
   return copies.widens && rough_loss(prompt_problem(chip, rows, copies)) < kCopies * least ? copies : best;
 }
 
@@ -135,13 +136,14 @@ std::vector<double> predict(const Chip& chip, const PrefillAttentionParameters& 
 }
 
 PrefillAttentionCalibration fit_prefill_attention(const Chip& chip, std::span<const TimedPrefillAttention> records,
-                                                  std::span<const TimedMixedAttention> mixed, Scoring scoring) {
+                                                  std::span<const TimedMixedAttention> mixed, Scoring scoring,
+                                                  bool may_widen) {
   std::vector<PromptRow> rows;
   for (const TimedPrefillAttention& r : records)
     rows.push_back({kernel_of(r), r.time.si(), head_shape(r), r.sequences * r.tokens});
   for (const TimedMixedAttention& r : mixed)
     rows.push_back({kernel_of(r), r.time.si(), head_shape(r), r.tokens + r.decodes});
-  const Tiling tiling = best_tiling(chip, rows, !mixed.empty());
+  const Tiling tiling = best_tiling(chip, rows, !mixed.empty(), may_widen);
   PrefillAttentionCalibration calibration;
   calibration.report = fit(prompt_problem(chip, rows, tiling), scoring);
   PrefillAttentionParameters& p = calibration.parameters = parameters_of(tiling, values_of(calibration.report.fitted));
@@ -161,7 +163,7 @@ PrefillAttentionCalibration fit_latent_prompts(const Chip& chip, std::span<const
   std::vector<PromptRow> rows;
   for (const traces::TimedLatentAttention& r : records)
     rows.push_back({{latent_prompts(r), {}}, r.time.si(), {r.heads, r.sequences}, r.sequences * r.tokens});
-  const Tiling tiling = best_tiling(chip, rows, false);
+  const Tiling tiling = best_tiling(chip, rows, false, true);
   PrefillAttentionCalibration calibration;
   calibration.report = fit(prompt_problem(chip, rows, tiling), scoring);
   calibration.report.family = "latent_prefill_attention";

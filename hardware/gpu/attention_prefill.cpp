@@ -30,7 +30,7 @@ class TileWork {
     const double group = static_cast<double>(shape_.heads) / shape_.kv_heads;
     const double by_head = shape_.heads * blocks(n), packed = shape_.kv_heads * blocks(n * group);
     const double last_row = blocks(c + n);
-    const double mean_row = n > edge_ ? c / edge_ + (blocks(n) + 1) / 2 : last_row;
+    const double mean_row = n > edge_ ? mean_blocks(c / edge_, blocks(n)) : std::min(last_row, window_blocks_);
     add(packs_ && packed < kPackingGain * by_head ? packed : by_head, mean_row, last_row);
     ++sequences;
     queries += n;
@@ -44,7 +44,8 @@ class TileWork {
     const double count = static_cast<double>(decodes.sequences), q = static_cast<double>(decodes.tokens_per_sequence);
     const double entries = static_cast<double>(decodes.attended.sum);
     const double tile_share = kDecodeRows / edge_;  // of a block's work
-    add(count * shape_.heads * std::ceil(q / kDecodeRows), tile_share * blocks(entries / count),
+    add(count * shape_.heads * std::ceil(q / kDecodeRows),
+        std::min(tile_share * blocks(entries / count), window_blocks_),
         tile_share * blocks(static_cast<double>(decodes.attended.max)));
     sequences += count;
     queries += count * q;
@@ -59,8 +60,14 @@ class TileWork {
  private:
   void add(double more_tiles, double mean_row, double last_row) {
     tiles += more_tiles;
-    tile_blocks += more_tiles * std::min(mean_row, window_blocks_);
+    tile_blocks += more_tiles * mean_row;
     longest = std::max(longest, std::min(last_row, window_blocks_));
+  }
+  // Of rows of tiles behind `before` cached blocks: each has one more than the last, up to the window.
+  [[nodiscard]] double mean_blocks(double before, double rows) const {
+    const double growing = std::clamp(std::floor(window_blocks_ - before), 0.0, rows);
+    const double grown = growing * (before + (growing + 1) / 2);
+    return growing < rows ? (grown + (rows - growing) * window_blocks_) / rows : grown / rows;
   }
   [[nodiscard]] double blocks(double tokens) const { return std::ceil(tokens / edge_); }
 

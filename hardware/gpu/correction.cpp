@@ -84,7 +84,7 @@ double Correction::factor(const Features& features) const {
   return faded(sum.percent, sum.off);
 }
 
-CorrectionLine::CorrectionLine(const Correction& correction, Features others, Feature along)
+CorrectionLine::CorrectionLine(const Correction& correction, Features others, Feature along, std::int64_t window)
     : low_(-std::numeric_limits<double>::infinity()), high_(std::numeric_limits<double>::infinity()) {
   double last = 0;
   bool found = false;
@@ -102,8 +102,14 @@ CorrectionLine::CorrectionLine(const Correction& correction, Features others, Fe
   const auto points = static_cast<std::size_t>(std::ceil((last - first_) * points_per_octave_)) + 1;
   for (std::size_t i = 0; i < points; ++i) {
     others.set_log2(along, first_ + static_cast<double>(i) / points_per_octave_);
+    others.set_log2(Feature::cut, 0);
     percent_.push_back(sum_of(correction.tables, others).percent);
+    if (window <= 0) continue;
+    others.set_log2(Feature::cut, 1);
+    cut_percent_.push_back(sum_of(correction.tables, others).percent);
   }
+  if (window > 0) log_half_window_ = std::log2(static_cast<double>(window)) - 1;
+  others.set_log2(Feature::cut, 0);
   others.set_log2(along, found ? low_ : 0);
   off_ = sum_of(correction.tables, others).off;
 }
@@ -113,7 +119,12 @@ double CorrectionLine::factor(double value) const {
   const double place = std::clamp((log - first_) * points_per_octave_, 0.0, last);
   const auto below = static_cast<std::size_t>(place), above = std::min(below + 1, percent_.size() - 1);
   const double share = place - static_cast<double>(below);
-  return faded((1 - share) * percent_[below] + share * percent_[above], std::max({off_, low_ - log, log - high_}));
+  double percent = (1 - share) * percent_[below] + share * percent_[above];
+  if (!cut_percent_.empty()) {
+    const double cut = std::clamp(log - log_half_window_, 0.0, 1.0);
+    percent += cut * ((1 - share) * cut_percent_[below] + share * cut_percent_[above] - percent);
+  }
+  return faded(percent, std::max({off_, low_ - log, log - high_}));
 }
 
 const Fields<Correction>& correction_fields() {

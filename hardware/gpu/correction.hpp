@@ -27,6 +27,8 @@ enum class Feature {
   tokens,      // new ones of each sequence, on average
   context,     // entries that a decode attends to, on average
   reach,       // of a prompt chunk: new and cached tokens over new ones
+  cut,         // by a window: of a chunk, its tokens and the cached ones over the window's; of decodes, from 1 where
+               // half of it or less is attended to, to 2 where all of it is; at least 1
   heads,       // query heads of all sequences
   kv_heads,    // of one sequence
   streams,     // KV heads of all sequences
@@ -34,10 +36,10 @@ enum class Feature {
   head_width,  // elements of a query or key
   bytes        // of a weight, of a KV element
 };
-inline constexpr std::size_t kFeatures = 17;
+inline constexpr std::size_t kFeatures = 18;
 inline constexpr std::array<std::string_view, kFeatures> kFeatureNames = {
-    "rows",    "columns", "depth", "padding",  "wide_waves", "tall_waves", "experts",    "sequences", "tokens",
-    "context", "reach",   "heads", "kv_heads", "streams",    "group",      "head_width", "bytes"};
+    "rows",    "columns", "depth", "padding", "wide_waves", "tall_waves", "experts", "sequences",  "tokens",
+    "context", "reach",   "cut",   "heads",   "kv_heads",   "streams",    "group",   "head_width", "bytes"};
 
 // The features of one operator, kept as base-2 logarithms: tables are even in them. Those it lacks lie off any table.
 class Features {
@@ -78,14 +80,16 @@ const Fields<Correction>& correction_fields();
 // A correction of operators that differ in one feature alone, for those that are priced anew in every step.
 class CorrectionLine {
  public:
-  CorrectionLine(const Correction& correction, Features others, Feature along);
+  // Of decodes, along their context: `window`, if any, says where it cuts.
+  CorrectionLine(const Correction& correction, Features others, Feature along, std::int64_t window = 0);
   [[nodiscard]] double factor(double value) const;
 
  private:
-  double first_ = 0, points_per_octave_ = 1;  // where `percent_` stands
-  double low_, high_;                         // range of all tables
-  double off_ = 0;                            // octaves, by the other features
-  std::vector<double> percent_;
+  double first_ = 0, points_per_octave_ = 1;   // where `percent_` stands
+  double low_, high_;                          // range of all tables
+  double off_ = 0;                             // octaves, by the other features
+  std::vector<double> percent_, cut_percent_;  // cut: by a window that is filled; empty without one
+  double log_half_window_ = 0;
 };
 
 template <class T>

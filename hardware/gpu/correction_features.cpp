@@ -9,6 +9,7 @@ namespace {
 
 constexpr double kTileRows = 256;
 constexpr double kMostPadding = 2;
+constexpr double kMostWindows = 128;  // that a chunk is counted to reach over
 // Products of so few rows wait for their weights: multiprocessors without a block in the last wave leave their share of
 // the bandwidth to the others.
 constexpr double kMemoryBoundRows = 128;
@@ -47,8 +48,11 @@ Features features_of(const models::GroupedGemm& gemm) {
 Features features_of(const models::DecodeAttention& attention) {
   const double sequences = static_cast<double>(attention.sequences), kv_heads = attention.kv_heads;
   Features f;
+  const double context = static_cast<double>(attention.attended.sum) / sequences;
   f.set(Feature::sequences, sequences);
-  f.set(Feature::context, static_cast<double>(attention.attended.sum) / sequences);
+  f.set(Feature::context, context);
+  const double halves = attention.window > 0 ? 2 * context / static_cast<double>(attention.window) : 1;
+  f.set(Feature::cut, std::clamp(halves, 1.0, 2.0));
   f.set(Feature::kv_heads, kv_heads);
   f.set(Feature::streams, sequences * kv_heads);
   f.set(Feature::group, static_cast<double>(attention.tokens_per_sequence) * attention.heads / kv_heads);
@@ -68,6 +72,8 @@ Features features_of(const models::PrefillAttention& shape, std::span<const mode
   f.set(Feature::sequences, sequences);
   f.set(Feature::tokens, tokens / sequences);
   f.set(Feature::reach, (tokens + cached) / tokens);
+  const double windows = shape.window > 0 ? (tokens + cached) / sequences / static_cast<double>(shape.window) : 1;
+  f.set(Feature::cut, std::clamp(windows, 1.0, kMostWindows));
   f.set(Feature::heads, sequences * shape.heads);
   f.set(Feature::kv_heads, shape.kv_heads);
   f.set(Feature::group, static_cast<double>(shape.heads) / shape.kv_heads);

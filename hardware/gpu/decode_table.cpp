@@ -15,7 +15,7 @@ const DecodeTable::Kept& DecodeTable::keep(const models::DecodeAttention& attent
   std::optional<Kept>& kept = by_sequences_[sequences];
   kept.emplace(Kept{DecodeAttentionForm(chip_, parameters_, attention), std::nullopt});
   if (parameters_.correction && attention.kernel == parameters_.kernel)
-    kept->line.emplace(*parameters_.correction, features_of(attention), Feature::context);
+    kept->line.emplace(*parameters_.correction, features_of(attention), Feature::context, attention.window);
   return *kept;
 }
 

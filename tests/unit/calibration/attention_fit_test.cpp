@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/random.hpp"
 #include "hardware/calibration/decode_attention_fit.hpp"
+#include "hardware/calibration/family_fits.hpp"
 #include "hardware/calibration/prefill_attention_fit.hpp"
+#include "hardware/gpu/correction_features.hpp"
 #include "tests/support/approx.hpp"
 
 #include <doctest/doctest.h>
@@ -172,6 +174,49 @@ TEST_CASE("keys of 8 bits that are widened before a prompt reads them give the r
   const PrefillAttentionCalibration fit = fit_prefill_attention(h100(), records);
   REQUIRE(fit.parameters.widening);
   CHECK(off(fit.parameters.widening->si(), 50e9) < 0.05);
+}
+
+TEST_CASE("what a window costs a kernel where it cuts is learned beside the form, which is fitted to whole contexts") {
+  constexpr double kSlower = 1.4;  // FlashAttention 3, heads of 64, windows of 128: 1.37 to 1.70 times 128 entries
+  traces::KernelTables tables;
+  tables.device = "H100";
+  tables.decode_attention = decodes(320, false, 7);
+  auto cut = decodes(240, false, 8);
+  for (auto& r : cut) {
+    r.window = 128;
+    r.context = 256 + r.context;
+  }
+  RandomStream draws(9);
+  add_noise(cut, predict(h100(), decode_truth(false), {}, cut), draws);
+  for (auto& r : cut) r.time = kSlower * r.time;
+  auto within = cut.front();  // no token leaves its window: nothing new
+  within.context = 100;
+  tables.decode_attention.insert(tables.decode_attention.end(), cut.begin(), cut.end());
+  tables.decode_attention.push_back(within);
+  for (auto& r : tables.decode_attention) r.engine = "vllm";
+  Gpu gpu;
+  static_cast<Chip&>(gpu) = h100();
+  gpu.gemm.compute_efficiency = decode_truth(false).compute_efficiency;
+
+  const auto form = FamilyFits(tables, "vllm", gpu, 1500).decodes("bf16", Scoring::held_out);
+  REQUIRE(form);
+  CHECK(form->cut == 240);
+  CHECK(form->rows.size() == 560);
+  CHECK(form->report.rows.size() == 560);
+  CHECK(off(form->parameters.memory_efficiency, 0.88) < 0.05);
+  const auto earned =
+      earn_correction(decode_attention_correction_plans(true).front(), form->rows, form->report.held_out.mean, {});
+  REQUIRE(earned);
+  CHECK(earned->error < 0.06);
+  models::DecodeAttention a;
+  a.sequences = 32;
+  a.heads = 32, a.kv_heads = 8, a.head_dim = 128;
+  a.attended = {32 * 128, 128};
+  const double whole = earned->correction.factor(features_of(a));
+  a.window = 128;
+  CHECK(earned->correction.factor(features_of(a)) / whole == approx(kSlower).epsilon(0.05));
+  a.window = 256;  // half filled: not cut
+  CHECK(earned->correction.factor(features_of(a)) == approx(whole));
 }
 
 TEST_CASE("one head shape is enough: rows are then held out one by one") {

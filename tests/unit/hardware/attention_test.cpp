@@ -230,6 +230,19 @@ TEST_CASE("a window bounds the cost of a long prompt") {
   CHECK(prefill_micros(gpu, 1024, 65536, 1024) == approx(prefill_micros(gpu, 1024, 8192, 1024)));
 }
 
+TEST_CASE("the mean is of what each row of tiles sees: a prompt of twice its window does three quarters of the work") {
+  Gpu gpu = worked_gpu("h100-sxm");
+  PrefillAttentionParameters& p = gpu.prefill_attention;
+  p.correction.reset();
+  p.tile = p.launch = Seconds();
+  // 128 rows of tiles: 65 grow to 65 blocks (8,192 / 128 + 1), 63 stay. (65 x 66 / 2 + 63 x 65) / (128 x 129 / 2) =
+  // 0.756.
+  const double full = prefill_micros(gpu, 16384, 0), cut = prefill_micros(gpu, 16384, 0, 8192);
+  CHECK(cut / full == approx(0.756).epsilon(0.02));  // what is read and written stays
+  CHECK(prefill_micros(gpu, 8192, 0, 8192) == approx(prefill_micros(gpu, 8192, 0)));
+  CHECK(prefill_micros(gpu, 2048, 16384, 8192) < 0.55 * prefill_micros(gpu, 2048, 16384));  // 65 of 128 + 8.5 blocks
+}
+
 TEST_CASE("two chunks in one kernel cost less than in two, and more than either") {
   const Gpu gpu = worked_gpu("h100-sxm");
   const std::array both = {models::PrefillChunk{512, 0, true}, models::PrefillChunk{700, 2048, false}};

@@ -89,6 +89,26 @@ TEST_CASE("a line over one feature is the correction at every value of it, on th
   }
 }
 
+TEST_CASE("a line over contexts bends where a window begins to cut, and stays where it is filled") {
+  Correction c;
+  c.tables = {{{{Feature::context, 16, 1, 8}}, {0, 1, 3, 2, 5, 4, 7, 1}},
+              {{{Feature::cut, 1, 1, 2}, {Feature::context, 16, 2, 4}}, {1, 2, 3, 4, 40, 30, 20, 10}}};
+  models::DecodeAttention a;
+  a.sequences = 4;
+  a.heads = a.kv_heads = 8;
+  a.head_dim = 64;
+  a.window = 128;
+  const CorrectionLine line(c, features_of(a), Feature::context, a.window);
+  for (const std::int64_t context : {20, 64, 65, 90, 127, 128}) {
+    a.attended = {4 * context, context};
+    CAPTURE(context);
+    CHECK(line.factor(static_cast<double>(context)) == approx(c.factor(features_of(a))).epsilon(1e-6));
+  }
+  // At 2^6.5 entries, half filled and half not: (3 + 2) / 2 of the first table at its place 2.5, and of the second at
+  // its place 1.25.
+  CHECK(std::log(line.factor(64 * std::sqrt(2))) == approx(0.01 * (2.5 + 0.5 * 2.25 + 0.5 * 27.5)).epsilon(1e-3));
+}
+
 TEST_CASE("the factor stays within a half and two, whatever the tables add up to") {
   Correction c = correction();
   c.tables.front().percent = {60, 60};

@@ -131,15 +131,16 @@ TEST_CASE("modules and kernels of an index are kept, but for scores that are all
   CHECK(tables.indexed_attention[2].part == "scores");
 }
 
-TEST_CASE("attention rows with a sliding window are passed over, and a decode counts its own token") {
+TEST_CASE("attention rows keep their sliding window, and a decode counts its own token") {
   const TraceFolder folder;
   const auto tables =
       read({folder.write("decode.csv", kAttentionHeader + "V,1,X,generation_attention,a,32,1,64,8,128,1,bfloat16,fp8,"
                                                           "1023,0,0.02\n"
                                                           "V,1,X,generation_attention,a,32,1,64,8,128,1,bfloat16,fp8,"
                                                           "1023,128,0.01\n")});
-  REQUIRE(tables.decode_attention.size() == 1);
+  REQUIRE(tables.decode_attention.size() == 2);
   CHECK(tables.decode_attention[0] == DecodeAttentionCase{32, 1024, 64, 8, 128, "bf16", "fp8"});
+  CHECK(tables.decode_attention[1] == DecodeAttentionCase{32, 1024, 64, 8, 128, "bf16", "fp8", 128});
   CHECK(tables.decode_attention[0].time.si() == approx(20e-6));
   CHECK(tables.warm_attention);
 }
