@@ -66,7 +66,7 @@ Result of_pairs(const Arguments& arguments) {
   return value ? Result(Numbers{*value}) : std::nullopt;
 }
 
-// The near side of the level is the one on which ys starts.
+// The near side of the level is the one on which ys starts. Where it ends there too, the crossing lies beyond all x.
 Result crossing(const Arguments& arguments) {
   if (!are_pairs(arguments) || arguments[0].empty() || arguments[2].size() != 1) return std::nullopt;
   const double level = arguments[2].front();
@@ -80,7 +80,7 @@ Result crossing(const Arguments& arguments) {
   std::size_t last = points.size() - 1;
   while (!near(points[last])) --last;  // the first one is near
   const auto [x, y] = points[last];
-  if (last + 1 == points.size()) return Numbers{x};
+  if (last + 1 == points.size()) return y == level ? Result(Numbers{x}) : std::nullopt;
   const auto [next_x, next_y] = points[last + 1];
   return Numbers{x + (next_x - x) * (level - y) / (next_y - y)};
 }
@@ -119,7 +119,7 @@ const std::vector<Function>& functions() {
       {"spearman", "spearman(xs, ys)", "correlation of their ranks", 2, 2, Gives::number, of_pairs<rank_correlation>},
       {"crossing", "crossing(xs, ys, level)",
        "the largest x, between the points by a straight line, at which ys is still on that side of the level on which "
-       "it starts",
+       "it starts; no value where it ends there",
        3, 3, Gives::number, crossing},
       {"all", "all(condition, ...)", "whether all conditions hold, and those of all items of lists: all(xs > 1)", 1,
        kAny, Gives::condition, over_all<every>, true},

@@ -73,10 +73,16 @@ std::vector<std::string> all_studies(Diagnostics& diagnostics) {
   return names;
 }
 
-std::string text_of(const std::vector<studies::StudyOutcome>& outcomes, const std::string& format) {
+// What is said of systems without a study, where all are reproduced that came with the program.
+std::string not_reproduced(const Arguments& arguments) {
+  std::string missing;
+  return arguments.studies.empty() ? read_file(studies_folder() / "not-reproduced.md", missing).value_or("") : "";
+}
+
+std::string text_of(const std::vector<studies::StudyOutcome>& outcomes, const Arguments& arguments) {
   constexpr int kNarrowest = 120;  // a claim's numbers need that
-  if (format == "json") return report::studies_json(outcomes);
-  if (format == "md") return report::studies_page(outcomes);
+  if (arguments.format == "json") return report::studies_json(outcomes);
+  if (arguments.format == "md") return report::studies_page(outcomes, not_reproduced(arguments));
   return report::studies_table(outcomes, std::max(kNarrowest, terminal_width(stdout)));
 }
 
@@ -105,8 +111,9 @@ int run_verb(const Arguments& arguments) {
   for (std::size_t i = 0; i < chosen.size(); ++i)
     outcomes.push_back(studies::judge(chosen[i], results[i], chosen[i].kernels ? &results[once_more++] : nullptr));
   if (!is_stdout(arguments.markdown))
-    std::fputs(text_of(outcomes, arguments.format).c_str(), stdout);  // first: a file may be impossible to write
-  if (!arguments.markdown.empty()) write_file_atomically(arguments.markdown, report::studies_page(outcomes));
+    std::fputs(text_of(outcomes, arguments).c_str(), stdout);  // first: a file may be impossible to write
+  if (!arguments.markdown.empty())
+    write_file_atomically(arguments.markdown, report::studies_page(outcomes, not_reproduced(arguments)));
   if (!arguments.figures.empty()) {
     write_file_atomically(fs::path(arguments.figures) / fmt::format("{}.svg", report::kStudiesPicture),
                           report::studies_picture(outcomes));

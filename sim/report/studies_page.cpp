@@ -38,7 +38,8 @@ figures, pages) and publications of vendors. A note is someone else's summary, d
 unverified, own an analysis of this project: these stand in a line of their own.
 
 Scenarios use what was published. What was not is *assumed*, once per study, with a reason, and carries all of its claims. A claim that
-a parameter was set from, or that cannot fail, is a *calibration* and not counted. A claim that misses stays, with its reason; no
+a parameter was set from, or that cannot fail, is a *calibration* and not counted; one outside its tolerance says that it misses.
+A claim that misses stays, with its reason; no
 tolerance was widened and no constant set for it. Efficiencies of devices come from the calibrated catalogue. Where times of single
 kernels or prompts show that the authors' engine ran others, the study states them with their source, and every claim is computed a
 second time with the catalogue's own: both results are shown.
@@ -159,8 +160,8 @@ std::string tests(const StudyOutcome& outcome) {
 
 }  // namespace
 
-std::string studies_page(const std::vector<StudyOutcome>& outcomes) {
-  std::string page = kHead + summary(outcomes) + kHowToRead;
+std::string studies_page(const std::vector<StudyOutcome>& outcomes, const std::string& missing) {
+  std::string page = kHead + summary(outcomes) + (missing.empty() ? "" : '\n' + missing) + kHowToRead;
   for (const StudyOutcome& outcome : outcomes) {
     const studies::Study& study = *outcome.study;
     page += fmt::format("\n## {}\n\n{} **{}**\n", study.name, in_cell(study.summary), reproduced(outcome));

@@ -68,6 +68,8 @@ ClaimCells cells_of(const Claim& claim, const ClaimOutcome& outcome) {
   }
   cells.error = error_text(claim, outcome);
   cells.verdict = name_of(outcome.verdict);
+  if (claim.calibration && outcome.as_claim != studies::Verdict::holds)
+    cells.verdict += fmt::format(" ({})", name_of(outcome.as_claim));
   return cells;
 }
 

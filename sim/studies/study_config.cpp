@@ -89,7 +89,8 @@ const Fields<ClaimConfig>& claim_fields() {
     f.add("tolerance", &ClaimConfig::tolerance,
           "of exact and close: largest distance, as an amount (0.01) or as a share of the published number (\"6%\")");
     f.add("source", &ClaimConfig::source, "where exactly it stands: table, figure, file");
-    f.add("calibration", &ClaimConfig::calibration, "a parameter was set from this number: shown, and not counted");
+    f.add("calibration", &ClaimConfig::calibration,
+          "a parameter was set from this number, or gives it back: shown, and not counted");
     f.add("miss", &ClaimConfig::miss,
           "of a claim that misses or ties: the input that is missing or the effect not "
           "modelled");

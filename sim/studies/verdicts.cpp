@@ -88,6 +88,7 @@ ClaimOutcome judge_claim(const Claim& claim, const Values& values) {
     verdict = Verdict::holds;
   }
   outcome.catalogue_verdict = verdict;
+  outcome.as_claim = verdict;
   outcome.verdict = claim.calibration ? Verdict::calibration : verdict;
   return outcome;
 }

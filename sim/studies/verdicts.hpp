@@ -30,6 +30,7 @@ struct ClaimOutcome {
   // The same with the catalogue's kernels, where the study has others.
   std::optional<double> catalogue;
   Verdict catalogue_verdict = Verdict::misses;
+  Verdict as_claim = Verdict::misses;  // what it would be if it counted: of calibrations
 };
 
 struct NegativeOutcome {

@@ -91,6 +91,28 @@ TEST_CASE("docs/questions.md shows what its commands answer") {
   check_answer(page, "chip", "llmscape run " + files + "own-chip.yaml");
 }
 
+TEST_CASE("pages of examples show what their commands answer") {
+  const std::string points = " | sed -n '/point  /,/^$/p'";
+  check_answer("examples/edge-cim/README.md", "dram",
+               "llmscape sweep examples/edge-cim/scenario.yaml --axis "
+               "'hardware.devices[0].dram.preset=lpddr5,lpddr5x,hbm2e,hbm3' -q -o out/dram > /dev/null && llmscape "
+               "pareto out/dram --max output_tokens_per_joule --min tpot.mean" +
+                   points);
+  check_answer("examples/closed-loop-dataflow/README.md", "waiting",
+               "llmscape run examples/closed-loop-dataflow/scenario.yaml | grep -E '^(energy|in use)'");
+  check_answer("examples/hybrid-states/README.md", "attention",
+               "llmscape run examples/hybrid-states/scenario.yaml --set model.preset=qwen3-30b-a3b | sed -n "
+               "'1,3p;/^throughput/,/^KV cache/p'");
+  check_answer("examples/kv-tiers/README.md", "tiers",
+               "llmscape sweep examples/kv-tiers/tiers.yaml -q -o out/tiers > /dev/null && llmscape pareto out/tiers "
+               "--group tiers --label tiers" +
+                   points);
+  check_answer("examples/fat-tree/README.md", "network",
+               "llmscape sweep examples/fat-tree/topologies.yaml -q -o out/topologies > /dev/null && llmscape pareto "
+               "out/topologies --group network --label network" +
+                   points);
+}
+
 TEST_CASE("docs/cli.md holds what --help prints, for every verb") {
   check_golden_part("docs/cli.md", "help", sections({}));
 }

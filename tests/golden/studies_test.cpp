@@ -58,8 +58,10 @@ void check_summary(const Json& json) {
     }
 }
 
-// Of the close claims that counted before the first ten studies were put right (their ids are fixed in a file) at least
-// 85 % hold; what became a calibration since counts as it did then.
+// Of the close claims that counted before the first ten studies were put right (their ids are fixed in a file) no fewer
+// hold than do now: 64 of 78, 82 %; what became a calibration since counts as it did then. They were 67 until
+// efim.latency and fim.throughput, two numbers that were counted a second time, and minf.sglang.1m, of a column that
+// its kernel had been fitted to, no longer held.
 void check_first_ten(const Json& json) {
   std::map<std::string, std::string> verdicts;
   for (const Json& study : json.at("studies"))
@@ -77,7 +79,7 @@ void check_first_ten(const Json& json) {
     held += (now == "calibration" ? before : now) == "holds" ? 1 : 0;
   }
   CHECK(counted == 78);
-  CHECK(held >= 0.85 * counted);
+  CHECK(held >= 64);
 }
 
 }  // namespace

@@ -70,7 +70,9 @@ TEST_CASE("a crossing is the largest x that is still on the near side of the lev
   CHECK(computed("crossing(xs[].value, ys[].value, 15)") == Value(1.5));
   CHECK(computed("crossing(xs[].value, ys[].value, 55)") == Value(3.));
   CHECK(computed("crossing(xs[].value, down[].value, 3)") == Value(3.));
-  CHECK(computed("crossing(xs[].value, ys[].value, 100)") == Value(4.));      // never crossed
+  CHECK_FALSE(computed("crossing(xs[].value, ys[].value, 100)"));             // never crossed: beyond 4
+  CHECK_FALSE(computed("crossing(xs[].value, down[].value, 0)"));             // nor from above
+  CHECK(computed("crossing(xs[].value, ys[].value, 90)") == Value(4.));       // reached by the last point
   CHECK(computed("crossing(xs[].value, ys[].value, 10)") == Value(1.));       // left at once
   CHECK(computed("crossing(four[].value, back[].value, 5)") == Value(3.25));  // crossed, and crossed again
 }

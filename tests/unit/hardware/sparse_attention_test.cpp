@@ -136,6 +136,16 @@ TEST_CASE("a device that does not know a sparse kernel assumes one and says so")
   CHECK_FALSE(warned(gpu));
 }
 
+TEST_CASE(
+    "sparse kernels of the A100 come from seconds of whole prompts, and MInference's is what is assumed elsewhere") {
+  const Gpu a100 = catalog_gpu("a100-80");
+  for (const char* kernel : {"minference", "sglang", "a_shape"}) {
+    CAPTURE(kernel);
+    CHECK(a100.sparse_attention.at(kernel).tag == Tag::fitted_end_to_end);
+  }
+  CHECK(a100.sparse_attention.at("minference").compute_efficiency == assumed_sparse_attention().compute_efficiency);
+}
+
 TEST_CASE("devices that price layers whole refuse models under a token plan") {
   for (const char* name : {"edgecim", "sn40l"}) {
     CAPTURE(name);

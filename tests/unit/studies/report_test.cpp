@@ -50,6 +50,24 @@ TEST_CASE("errors are shares where the tolerance is one, and distances from a ra
                                  "Tests: 1 of 1 negative tests, 1 of 1 equal runs"});
 }
 
+TEST_CASE("a calibration outside its tolerance says so, and counts neither way") {
+  const studies::Study study = test::study_of(
+      "seeds: 1\n"
+      "runs: {a: {scenario: s.yaml}}\n"
+      "claims:\n"
+      "  - {id: set, what: x, kind: close, evidence: note, value: a.ttft.mean, published: 2.01, tolerance: 1%, "
+      "calibration: true}\n"
+      "  - {id: drifted, what: x, kind: close, evidence: note, value: a.ttft.mean, published: 2.03, tolerance: 1%, "
+      "calibration: true}\n");
+  studies::Results results(study);
+  test::found(results, 0, 0, 1, 2);  // 0.5 % off the one and 1.5 % off the other
+  const studies::StudyOutcome outcome = studies::judge(study, results);
+  CHECK(cells_of(study.claims[0], outcome.claims[0]).verdict == "calibration");
+  CHECK(cells_of(study.claims[1], outcome.claims[1]).verdict == "calibration (misses)");
+  CHECK(outcome.as_declared());
+  CHECK(claims_count(outcome, false).counted == 0);
+}
+
 TEST_CASE("the JSON has what was published, simulated and judged") {
   const Example example;
   const auto json = nlohmann::json::parse(studies_json({example.outcome}));
@@ -92,6 +110,9 @@ TEST_CASE("the page shows a miss with its reason, and the assumptions") {
   CHECK(holds(page, "`a` = `b`."));
   CHECK(holds(page, "![T](pictures/studies/thing.svg)"));
   CHECK(holds(studies_table({example.outcome}, 120), "off misses: no wind"));
+  CHECK_FALSE(holds(page, "## Not reproduced"));
+  CHECK(holds(studies_page({example.outcome}, "## Not reproduced\n\nTea.\n"),
+              ".svg)\n\n## Not reproduced\n\nTea.\n\n## How"));
 }
 
 TEST_CASE("the picture of all has a dot where simulated stands to published, on a log axis from 1/2 to 2") {
