@@ -24,8 +24,12 @@ namespace llmscape::hardware {
 namespace {
 
 constexpr std::string_view kEvenly = "balanced";  // routing of expert layers
-constexpr std::size_t kCutShare = 3;              // rows of a sliding window are at most the most of others over this
-constexpr std::uint64_t kRowsKey = 0x726f7773;    // any fixed number
+constexpr std::size_t kLearnedShare =
+    3;  // the most rows of a kind that corrections alone learn are those of fits over this
+// Fewer fitted rows suffer from tables that wide heads stretch: their errors rise by a tenth to a half (SGLang's 33 to
+// 67, TensorRT-LLM's 132 to 232 of an H200).
+constexpr std::size_t kFewestBesideWide = 250;
+constexpr std::uint64_t kRowsKey = 0x726f7773;  // any fixed number
 
 // Rows of experts that a power law dealt out say more of the same kernels. They count unless those that were dealt out
 // evenly, whose tiles are counted and not expected, are met worse by more than this for it (Triton's on Hopper).
@@ -78,20 +82,19 @@ std::vector<std::string> formats_of(const std::vector<Row>& rows, const std::str
   return {formats.begin(), formats.end()};
 }
 
-// Scores rows that a window cuts beside those of a fit, by its form; `predicted`: of all. They are for the correction
-// to learn.
+// Scores rows that are not in a fit beside those that are, by its form; `predicted`: of all. They are for the
+// correction to learn.
 template <class Parameters, class Row>
-void add_cut(FormFit<Parameters>& fit, const std::vector<Row>& cut, const std::vector<double>& predicted,
-             std::vector<CorrectionRow> rows) {
-  const std::size_t whole = predicted.size() - cut.size();
-  for (std::size_t i = 0; i < cut.size(); ++i) {
-    std::int64_t tokens = cut[i].sequences;
-    if constexpr (requires { cut[i].tokens; }) tokens *= cut[i].tokens;
-    fit.report.rows.push_back({regime_of(tokens), cut[i].time.si(), predicted[whole + i]});
+void add_learned(FormFit<Parameters>& fit, const std::vector<Row>& more, const std::vector<double>& predicted,
+                 std::vector<CorrectionRow> rows) {
+  const std::size_t before = predicted.size() - more.size();
+  for (std::size_t i = 0; i < more.size(); ++i) {
+    std::int64_t tokens = more[i].sequences;
+    if constexpr (requires { more[i].tokens; }) tokens *= more[i].tokens;
+    fit.report.rows.push_back({regime_of(tokens), more[i].time.si(), predicted[before + i]});
   }
   if (fit.report.rows.size() == predicted.size()) score(fit.report, predicted);
   std::ranges::move(rows, std::back_inserter(fit.rows));
-  fit.cut = cut.size();
 }
 
 template <class Row>
@@ -100,15 +103,30 @@ std::vector<Row> both(std::vector<Row> first, const std::vector<Row>& then) {
   return first;
 }
 
-// Which attention a row is of. Nothing is known of one whose window no token leaves.
+// Rows that are computed in the fitted ones' format, and how many of them a window cuts.
 template <class Row>
-std::optional<Sight> sight_of(const Row& r) {
+std::pair<std::vector<Row>, std::size_t> learned_rows(const std::vector<Row>& fitted, std::vector<Row> cut,
+                                                      std::vector<Row> wide) {
+  const auto other = [&](const std::vector<Row>& rows) {
+    return !rows.empty() && rows.front().format != fitted.front().format;
+  };
+  if (other(cut)) cut.clear();
+  if (other(wide) || fitted.size() < kFewestBesideWide) wide.clear();
+  const std::size_t count = cut.size();
+  return {both(std::move(cut), wide), count};
+}
+
+// Nothing where a row tells nothing new, as no token leaves its window, or is of no kind that is learned.
+template <class Row>
+std::optional<AttentionRows> kind_of(const Row& r) {
+  const bool wide = r.head_dim > kWidestFittedHead;
+  if (r.head_dim > kWidestLearnedHead) return std::nullopt;
   std::int64_t window = 0, context = 0;
   if constexpr (requires { r.window; }) window = r.window;
-  if (window == 0) return Sight::whole;
+  if (window == 0) return wide ? AttentionRows::wide : AttentionRows::fitted;
   if constexpr (requires { r.cached; }) context = r.tokens + r.cached;
   else context = r.context;
-  return context > window ? std::optional(Sight::cut) : std::nullopt;
+  return context > window && !wide ? std::optional(AttentionRows::cut) : std::nullopt;
 }
 
 }  // namespace
@@ -162,16 +180,17 @@ std::vector<Row> FamilyFits::sample(const std::vector<Row>& suitable, std::size_
 }
 
 template <class Row>
-std::vector<Row> FamilyFits::attention_rows(const std::vector<Row>& all, const std::string& kv, Sight sight) const {
+std::vector<Row> FamilyFits::attention_rows(const std::vector<Row>& all, const std::string& kv,
+                                            AttentionRows which) const {
   const auto* known = std::ranges::find(kLargestGroups, engine_, &LargestGroup::engine);
   const std::int64_t group = known == kLargestGroups.end() ? kAnyGroup : known->heads;
   const auto in = [&](const std::string& compute) {
     std::vector<Row> suitable;
     for (const Row& r : all)
-      if (r.engine == engine_ && r.format == compute && r.kv_format == kv && r.head_dim <= kWidestFittedHead &&
-          sight_of(r) == sight && r.heads <= group * r.kv_heads)
+      if (r.engine == engine_ && r.format == compute && r.kv_format == kv && kind_of(r) == which &&
+          r.heads <= group * r.kv_heads)
         suitable.push_back(r);
-    return sample(suitable, sight == Sight::whole ? most_rows_ : most_rows_ / kCutShare);
+    return sample(suitable, which == AttentionRows::fitted ? most_rows_ : most_rows_ / kLearnedShare);
   };
   std::vector<Row> own = in(kv);
   return own.empty() && kv == "fp8" ? in("bf16") : own;
@@ -287,14 +306,14 @@ std::optional<FormFit<GemmParameters>> FamilyFits::grouped_gemms(const std::stri
   return {{std::move(fit.parameters), std::move(fit.report), {}}};
 }
 
-std::vector<traces::TimedPrefillAttention> FamilyFits::prompt_rows(const std::string& kv, Sight sight) const {
+std::vector<traces::TimedPrefillAttention> FamilyFits::prompt_rows(const std::string& kv, AttentionRows which) const {
   std::vector<traces::TimedPrefillAttention> all = tables_.prefill_attention;
   std::erase_if(all, [](const auto& r) { return r.tokens == 1; });  // prompts of one token run as decodes
-  return attention_rows(all, kv, sight);
+  return attention_rows(all, kv, which);
 }
 
-std::vector<traces::TimedDecodeAttention> FamilyFits::decode_rows(const std::string& kv, Sight sight) const {
-  return attention_rows(tables_.decode_attention, kv, sight);
+std::vector<traces::TimedDecodeAttention> FamilyFits::decode_rows(const std::string& kv, AttentionRows which) const {
+  return attention_rows(tables_.decode_attention, kv, which);
 }
 
 bool FamilyFits::reads_narrow_keys() const {
@@ -306,7 +325,7 @@ bool FamilyFits::reads_narrow_keys() const {
 std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::prompts(const std::string& kv, Scoring scoring) const {
   const auto chunks = prompt_rows(kv);
   if (chunks.empty()) return std::nullopt;
-  const auto mixed = attention_rows(tables_.mixed_attention, kv, Sight::whole);
+  const auto mixed = attention_rows(tables_.mixed_attention, kv, AttentionRows::fitted);
   PrefillAttentionCalibration fit = fit_prefill_attention(gpu, chunks, mixed, scoring, !reads_narrow_keys());
   std::vector<CorrectionRow> rows;
   if (mixed.empty()) {
@@ -314,9 +333,12 @@ std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::prompts(const std
     rows = correction_rows(gpu, fit.parameters, chunks);
   }
   FormFit<PrefillAttentionParameters> form{std::move(fit.parameters), std::move(fit.report), std::move(rows)};
-  const auto cut = prompt_rows(kv, Sight::cut);
-  if (mixed.empty() && !cut.empty() && cut.front().format == chunks.front().format)
-    add_cut(form, cut, predict(gpu, form.parameters, both(chunks, cut)), correction_rows(gpu, form.parameters, cut));
+  if (!mixed.empty()) return form;
+  const auto [learned, cut] =
+      learned_rows(chunks, prompt_rows(kv, AttentionRows::cut), prompt_rows(kv, AttentionRows::wide));
+  form.cut = cut, form.wide = learned.size() - cut;
+  add_learned(form, learned, predict(gpu, form.parameters, both(chunks, learned)),
+              correction_rows(gpu, form.parameters, learned));
   return form;
 }
 
@@ -327,10 +349,11 @@ std::optional<FormFit<DecodeAttentionParameters>> FamilyFits::decodes(const std:
       fit_decode_attention(gpu, chosen, gpu.gemm.compute_efficiency, tables_.warm_attention, scoring);
   auto rows = correction_rows(gpu, fit.parameters, fit.warm, chosen);
   FormFit<DecodeAttentionParameters> form{std::move(fit.parameters), std::move(fit.report), std::move(rows)};
-  const auto cut = decode_rows(kv, Sight::cut);
-  if (!cut.empty() && cut.front().format == chosen.front().format)
-    add_cut(form, cut, predict(gpu, form.parameters, fit.warm, both(chosen, cut)),
-            correction_rows(gpu, form.parameters, fit.warm, cut));
+  const auto [learned, cut] =
+      learned_rows(chosen, decode_rows(kv, AttentionRows::cut), decode_rows(kv, AttentionRows::wide));
+  form.cut = cut, form.wide = learned.size() - cut;
+  add_learned(form, learned, predict(gpu, form.parameters, fit.warm, both(chosen, learned)),
+              correction_rows(gpu, form.parameters, fit.warm, learned));
   return form;
 }
 

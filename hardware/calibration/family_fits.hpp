@@ -28,16 +28,19 @@ struct FormFit {
   Parameters parameters;
   FamilyReport report;
   std::vector<CorrectionRow> rows;
-  std::size_t cut = 0;  // the last of the rows, which a sliding window cuts, and the form itself is not fitted to
+  // The last of the rows are such that the form is not fitted to: first some that a sliding window cuts, then some of
+  // heads wider than 128.
+  std::size_t cut = 0, wide = 0;
 };
 
 // How a table's rows fall on experts.
 enum class Dealt : std::uint8_t { evenly, in_any_way };
 
-// Attention to all earlier tokens, or less than all, by a sliding window.
-enum class Sight : std::uint8_t { whole, cut };
+// Which rows of attention: those that forms are fitted to, to all earlier tokens by heads of at most 128, some that a
+// sliding window cuts, or some to all earlier tokens by heads of 129 to 256, which take smaller tiles.
+enum class AttentionRows : std::uint8_t { fitted, cut, wide };
 
-inline constexpr std::int64_t kWidestFittedHead = 128;  // wider ones take smaller tiles
+inline constexpr std::int64_t kWidestFittedHead = 128, kWidestLearnedHead = 256;
 
 // The format of an engine's kernels that the device's own groups are of: 16 bits where it has such.
 std::string base_format_of(const traces::KernelTables& tables, const std::string& engine);
@@ -85,10 +88,10 @@ class FamilyFits {
   [[nodiscard]] std::pair<std::vector<traces::TimedGemm>, std::string> product_rows(const std::string& format) const;
   [[nodiscard]] std::pair<std::vector<traces::TimedExpertLayer>, std::string> expert_rows(const std::string& format,
                                                                                           Dealt dealt) const;
-  [[nodiscard]] std::vector<traces::TimedPrefillAttention> prompt_rows(const std::string& kv,
-                                                                       Sight sight = Sight::whole) const;
-  [[nodiscard]] std::vector<traces::TimedDecodeAttention> decode_rows(const std::string& kv,
-                                                                      Sight sight = Sight::whole) const;
+  [[nodiscard]] std::vector<traces::TimedPrefillAttention> prompt_rows(
+      const std::string& kv, AttentionRows which = AttentionRows::fitted) const;
+  [[nodiscard]] std::vector<traces::TimedDecodeAttention> decode_rows(
+      const std::string& kv, AttentionRows which = AttentionRows::fitted) const;
   // Modules over entries of this format, or kernels of the index, whose format is its own.
   [[nodiscard]] std::vector<traces::TimedIndexedAttention> indexed_rows(const std::string& part,
                                                                         const std::string& kv) const;
@@ -107,7 +110,8 @@ class FamilyFits {
     return sample(suitable, most_rows_);
   }
   template <class Row>
-  [[nodiscard]] std::vector<Row> attention_rows(const std::vector<Row>& all, const std::string& kv, Sight sight) const;
+  [[nodiscard]] std::vector<Row> attention_rows(const std::vector<Row>& all, const std::string& kv,
+                                                AttentionRows which) const;
 
   // Whether its prompts multiply keys as the cache holds them, in whatever format.
   [[nodiscard]] bool reads_narrow_keys() const;

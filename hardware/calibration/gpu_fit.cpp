@@ -78,30 +78,35 @@ class GpuFit {
     auto form = fit(fits_, Scoring::held_out);
     if (!form || form->rows.empty()) return form;
     correct(*form, plans(form->cut > 0), fit);
-    if (form->cut > 0) tell_cut(form->report, form->cut);
+    const std::size_t fitted = form->rows.size() - form->cut - form->wide;
+    tell_learned(form->report, fitted, form->cut, "that a window cuts");
+    tell_learned(form->report, fitted + form->cut, form->wide, fmt::format("of heads to {}", kWidestLearnedHead));
     return form;
   }
 
-  // Of the rows that a window cuts.
-  static void tell_cut(FamilyReport& report, std::size_t cut) {
+  static void tell_learned(FamilyReport& report, std::size_t first, std::size_t count, std::string_view what) {
+    if (count == 0) return;
     std::vector<double> predicted, measured;
-    for (std::size_t i = report.rows.size() - cut; i < report.rows.size(); ++i) {
+    for (std::size_t i = first; i < first + count; ++i) {
       predicted.push_back(report.rows[i].held_out);
       measured.push_back(report.rows[i].measured);
     }
     report.data +=
-        fmt::format(", {} rows that a window cuts with MAPE {:.1f} %", cut, 100 * summarise(predicted, measured).mean);
+        fmt::format(", {} rows {} with MAPE {:.1f} %", count, what, 100 * summarise(predicted, measured).mean);
   }
 
   template <class Parameters, class Fit>
   void correct(FormFit<Parameters>& form, const CorrectionPlans& plans, const Fit& fit) const {
     std::vector<CorrectionRow> siblings, all;
-    // What a window costs relatives is learned with tables that own rows ask for, and disturbs others.
+    // What windows and wide heads cost relatives helps own rows of such, and disturbs others.
     const auto help = [&](const FamilyFits& relative, std::vector<CorrectionRow>& to, double weight) {
       const auto other = fit(relative, Scoring::none);
       if (!other) return;
-      const std::size_t helpful = other->rows.size() - (form.cut > 0 ? 0 : other->cut);
-      append(to, std::span(other->rows).first(helpful), weight);
+      const std::size_t fitted = other->rows.size() - other->cut - other->wide;
+      const std::span<const CorrectionRow> rows = other->rows;
+      append(to, rows.first(fitted), weight);
+      if (form.cut > 0) append(to, rows.subspan(fitted, other->cut), weight);
+      if (form.wide > 0) append(to, rows.last(other->wide), weight);
     };
     for (const FamilyFits& relative : siblings_) help(relative, siblings, kSiblingWeight);
     all = siblings;

@@ -124,7 +124,7 @@ class UnfittedRows {
       return fmt::format("KV in {}, where {} and 'fp8' are fitted", in_quotes(r.kv_format), in_quotes(base));
     if (r.format != r.kv_format && !(r.kv_format == "fp8" && r.format == "bf16"))
       return fmt::format("products in {} over KV in {}", in_quotes(r.format), in_quotes(r.kv_format));
-    if (r.head_dim > kWidestFittedHead) return fmt::format("heads wider than {}", kWidestFittedHead);
+    if (r.head_dim > kWidestLearnedHead) return fmt::format("heads wider than {}", kWidestLearnedHead);
     return "";
   }
 

@@ -38,7 +38,7 @@ TEST_CASE("rows that no form of a GPU is fitted to are told with their number an
               "decode_attention: 25 rows are left out: KV in 'fp16', where 'bf16' and 'fp8' are fitted"));
   CHECK(holds(of(with_decodes(25, "bf16", "float7")), "decode_attention: 25 rows are left out: KV in 'float7'"));
   CHECK(
-      holds(of(with_decodes(25, "bf16", "bf16", 256)), "decode_attention: 25 rows are left out: heads wider than 128"));
+      holds(of(with_decodes(25, "bf16", "bf16", 512)), "decode_attention: 25 rows are left out: heads wider than 256"));
   CHECK(
       holds(of(with_decodes(25, "bf16", "bf16", 256)), "decode_attention: 25 rows were read, and nothing was fitted"));
   CHECK(holds(of(with_decodes(19, "bf16", "fp8")),
