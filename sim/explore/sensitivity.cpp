@@ -28,7 +28,7 @@ struct Told {
 };
 
 Told run_with(const scenario::Scenario& base, const std::vector<std::string>& overrides,
-              const SensitivityOptions& options, bool names_unread) {
+              const SensitivityOptions& options) {
   Diagnostics diagnostics;
   const auto scenario =
       scenario::read_scenario(base.resolved, base.folder, overrides, std::nullopt, options.catalogs, diagnostics);
@@ -37,9 +37,7 @@ Told run_with(const scenario::Scenario& base, const std::vector<std::string>& ov
     told.refused = diagnostics.sorted().front().message;
     return told;
   }
-  world::Options how = run::one_of_many();
-  how.names_unread = names_unread;
-  const result::RunResult result = run::run_scenario(*scenario, how, diagnostics);
+  const result::RunResult result = run::run_scenario(*scenario, run::one_of_many(), diagnostics);
   if (diagnostics.has_errors()) throw std::runtime_error(diagnostics.text(false));
   told.verdict = metrics::name_of(result.verdict.state);
   told.warnings = result.warnings;
@@ -81,33 +79,30 @@ Sensitivity sensitivity(const scenario::Scenario& scenario, const SensitivityOpt
   for (Parameter& parameter : hardware_parameters(scenario))
     if (chosen(parameter, options.only)) out.parameters.push_back({std::move(parameter), {}, "", ""});
 
-  // The base first, then more of each, then less of each. Then once more those in which nothing changed: was the figure
-  // read? Asking that costs as much as the run.
+  // The base first, then more of each, then less of each.
   const std::size_t count = out.parameters.size();
   const std::size_t runs = 1 + (options.change < 1 ? 2 : 1) * count;
-  const auto row_of = [&out, count](std::size_t run) -> ParameterEffects& { return out.parameters[(run - 1) % count]; };
-  const auto changed = [&row_of](std::size_t run) -> const Parameter& { return row_of(run).parameter; };
+  const auto changed = [&out, count](std::size_t run) -> const Parameter& {
+    return out.parameters[(run - 1) % count].parameter;
+  };
   std::vector<std::size_t> variants(runs - 1);
   std::iota(variants.begin(), variants.end(), std::size_t{1});
-  std::vector<Told> told(2 * runs - 1);
+  std::vector<Told> told(runs);
   std::size_t ended = 0;
   ProcessPool<std::size_t, Told> pool(
       [&](std::size_t run) {
-        if (run == 0) return run_with(scenario, {}, options, false);
-        const bool again = run >= runs;
-        if (again) run -= runs - 1;
+        if (run == 0) return run_with(scenario, {}, options);
         const double factor = run <= count ? 1 + options.change : 1 - options.change;
-        return run_with(scenario, {scaled(changed(run), factor)}, options, again);
+        return run_with(scenario, {scaled(changed(run), factor)}, options);
       },
-      {options.jobs, {}, {}, 2 * runs});
+      {options.jobs, {}, {}, runs});
   const auto keep = [&](std::size_t run, TaskOutcome<Told> outcome) {
     if (!outcome.answer) {
-      const std::string which = run == 0 ? "the base" : changed(run < runs ? run : run - (runs - 1)).path;
+      const std::string which = run == 0 ? "the base" : changed(run).path;
       throw std::runtime_error(fmt::format("the run of {}: {}", which, outcome.error));
     }
     told[run] = std::move(*outcome.answer);
-    ended = std::min(ended + 1, runs);
-    if (options.after_each) options.after_each(static_cast<double>(ended) / static_cast<double>(runs));
+    if (options.after_each) options.after_each(static_cast<double>(++ended) / static_cast<double>(runs));
     return true;
   };
   pool.run(std::vector<std::size_t>{0}, keep);
@@ -116,29 +111,19 @@ Sensitivity sensitivity(const scenario::Scenario& scenario, const SensitivityOpt
   if (options.needs_all_metrics && std::ranges::any_of(out.base, [](const auto& value) { return !value; })) return out;
   pool.run(variants, keep);
 
+  std::vector<bool> read(count);
   for (std::size_t run = 1; run < runs; ++run) {
-    ParameterEffects& row = row_of(run);
+    ParameterEffects& row = out.parameters[(run - 1) % count];
     const bool more = run <= count;
     row.effects.resize(out.metrics.size());
     (more ? row.more : row.less) = told[run].refused.value_or("");
     if (told[run].refused) continue;
+    // A limit may count when it is lower and not when it is higher.
+    const bool unused = said_unused(told[run].warnings, row.parameter);
+    if (!unused) read[(run - 1) % count] = true;
+    row.unused = unused && !read[(run - 1) % count];
     for (std::size_t m = 0; m < out.metrics.size(); ++m)
       (more ? row.effects[m].more : row.effects[m].less) = change_of(told[run].metrics[m], out.base[m]);
-  }
-  std::vector<std::size_t> again;
-  const auto same_metrics = [&](std::size_t run) { return told[run].refused || told[run].metrics == out.base; };
-  for (const std::size_t run : variants)
-    if (const std::size_t other = run <= count ? run + count : run - count;
-        !told[run].refused && same_metrics(run) && (other >= runs || same_metrics(other)))
-      again.push_back(run + runs - 1);
-  pool.run(again, keep);
-  // A limit may count when it is lower and not when it is higher.
-  std::vector<bool> read(count);
-  for (const std::size_t run : again) {
-    ParameterEffects& row = row_of(run - (runs - 1));
-    const std::size_t place = (run - runs) % count;
-    if (!said_unused(told[run].warnings, row.parameter)) read[place] = true;
-    row.unused = !read[place];
   }
   std::ranges::stable_sort(out.parameters, std::greater(), &ParameterEffects::largest);
   return out;

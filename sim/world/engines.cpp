@@ -86,8 +86,8 @@ std::optional<double> kv_copies(const hardware::Device& device, const models::Mo
 
 Engines::Engines(const scenario::Scenario& scenario, const Options& options, serving::OutcomeListener& outcomes,
                  metrics::WindowTracker& window, kernel::Kernel& kernel)
-    : scenario_(scenario), overrides_(scenario, options.prices, options.names_unread), options_(options),
-      outcomes_(outcomes), window_(window), kernel_(kernel), tiers_(scenario) {
+    : scenario_(scenario), overrides_(scenario, options.prices), options_(options), outcomes_(outcomes),
+      window_(window), kernel_(kernel), tiers_(scenario) {
   if (std::ranges::any_of(scenario.pools, [&](const scenario::PoolConfig& pool) {
         return pool.pipeline_parallel > 1 && pool.pipeline_batches == 1 &&
                std::ranges::any_of(pool.devices, [&](const std::string& group) {

@@ -30,14 +30,13 @@ enum class KernelKind { simgrid, event_queue };
 
 class PriceMemory;
 
-// How a scenario is run; nothing but `time_ranks` and `names_unread` changes the result.
+// How a scenario is run; nothing but `time_ranks` changes the result.
 struct Options {
   KernelKind kernel = KernelKind::simgrid;  // SimGrid: one run in the life of a process
   std::int64_t lookahead = 64;              // decode steps priced ahead of the clock; 0: an event for each
   Watcher* watcher = nullptr;
   PriceMemory* prices = nullptr;               // of runs before; absent: each run makes its own
   std::function<void(double share)> progress;  // of the requests, where their number is known
-  bool names_unread = true;                    // warns of figures laid over a device that nothing reads
   std::vector<engine::TimeRanks> time_ranks;   // of draws of kernel times, one for each group of devices; empty: none
 };
 

@@ -137,9 +137,7 @@ class OverrideWitness::Watched final : public engine::EngineModel {
   Watch& watch_;
 };
 
-OverrideWitness::OverrideWitness(const scenario::Scenario& scenario, PriceMemory* memory, bool looks)
-    : scenario_(scenario) {
-  if (!looks) return;
+OverrideWitness::OverrideWitness(const scenario::Scenario& scenario, PriceMemory* memory) : scenario_(scenario) {
   const YamlNode* hardware = scenario.resolved.find("hardware");
   const YamlNode* devices = hardware ? hardware->find("devices") : nullptr;
   if (!devices) return;

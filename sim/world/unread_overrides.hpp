@@ -22,8 +22,8 @@ class PriceMemory;
 // that has more sequences or more tokens than all before it: a fleet costs as much as a replica.
 class OverrideWitness {
  public:
-  // `memory`: of runs before, or none. Not `looks`: it looks at nothing and has no warnings.
-  explicit OverrideWitness(const scenario::Scenario& scenario, PriceMemory* memory = nullptr, bool looks = true);
+  // `memory`: of runs before, or none.
+  explicit OverrideWitness(const scenario::Scenario& scenario, PriceMemory* memory = nullptr);
   ~OverrideWitness();
   OverrideWitness(const OverrideWitness&) = delete;
   OverrideWitness& operator=(const OverrideWitness&) = delete;

@@ -214,7 +214,6 @@ TEST_CASE("a figure that nothing reads costs a fleet as much as a replica: 20,00
   CHECK(witness.compared() == 20001);
   CHECK(witness.warnings() ==
         std::vector<std::string>{"hardware.devices[0].links.bandwidth is set, but no price of this run reads it"});
-  CHECK(world::OverrideWitness(*scenario, nullptr, false).warnings().empty());
 }
 
 TEST_CASE("what do the joules of a result include? the boundary of its devices, and a share that is assumed") {
