@@ -31,13 +31,18 @@ void SimGridFabric::build(sg::NetZone* zone) {
   for (const std::string& name : endpoint_names()) hosts_.push_back(zone->create_host("end " + name, 1.0)->seal());
   for (const LinkState& link : link_states())  // latencies are paid before a transfer begins
     wires_.push_back(link.wire ? link.wire : zone->create_link(link.name, link.bandwidth.si())->seal());
-  for (const Route& route : routes().all()) {
-    std::vector<sg::LinkInRoute> hops;
-    for (const Link link : path(route)) hops.emplace_back(wires_[link]);
-    zone->add_route(hosts_[route.from]->get_netpoint(), hosts_[route.to]->get_netpoint(), nullptr, nullptr, hops,
-                    false);
-  }
+  zone_ = zone;
   forget();
+}
+
+// A route is laid on SimGrid when something first goes over it: of the pairs of a fleet few ever move anything.
+void SimGridFabric::lay(const Route& route) {
+  if (laid_.empty()) laid_.resize(routes().all().size());
+  if (laid_[routes().number(route)]) return;
+  laid_[routes().number(route)] = true;
+  std::vector<sg::LinkInRoute> hops;
+  for (const Link link : path(route)) hops.emplace_back(wires_[link]);
+  zone_->add_route(hosts_[route.from]->get_netpoint(), hosts_[route.to]->get_netpoint(), nullptr, nullptr, hops, false);
 }
 
 void SimGridFabric::send(Flight& flight, double bytes) {
@@ -61,6 +66,7 @@ void SimGridFabric::on_begin(const Flow& flow) {
   if (flights_.empty()) forget();
   Flight& flight = flights_[flow.id];
   flight = {flow.from, flow.to, flow.route};
+  lay(*flow.route);
   send(flight, flow.bytes.si());
 }
 

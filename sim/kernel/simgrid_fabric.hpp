@@ -41,6 +41,7 @@ class SimGridFabric final : public FluidFabric {
   };
   using Flights = std::map<std::uint64_t, Flight>;
 
+  void lay(const Route& route);
   void send(Flight& flight, double bytes);
   [[nodiscard]] Seconds tolerance(const Flight& flight, Seconds now) const;
   bool landed(const Flight& flight) const;
@@ -49,6 +50,8 @@ class SimGridFabric final : public FluidFabric {
   void forget();
   [[noreturn]] void disagree(const Flight& flight, const std::string& simgrid) const;
 
+  simgrid::s4u::NetZone* zone_ = nullptr;
+  std::vector<bool> laid_;  // routes, by number
   std::vector<simgrid::s4u::Host*> hosts_;
   std::vector<simgrid::s4u::Link*> wires_;
   bool follows_ = true;

@@ -4,68 +4,114 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
 
 namespace llmscape::world {
 namespace {
 
-// What a part of one replica in a node has for a part of another.
-struct Overlap {
-  Seat from, to;
-  double share;  // of all that moves
-  [[nodiscard]] bool leaves() const { return from.group != to.group || node_of(from) != node_of(to); }
+// What of a replica is in one node.
+struct Part {
+  Seat seat;
+  std::size_t node = 0;  // by number, of all nodes
+  std::vector<std::int64_t> planes;
 };
 
-// Entries lie cut evenly over the devices of a replica, by heads or layers in the order of the devices: what the first
-// third of one has is for the first third of the other.
-std::vector<Overlap> overlaps(const Seat& from, const Seat& to) {
-  std::vector<Overlap> all;
-  for (const Seat& out : by_node(from))
-    for (const Seat& in : by_node(to)) {
-      // Places in units of a device of `from` times one of `to`, so that they are whole numbers.
-      const std::int64_t begin = std::max((out.first_device - from.first_device) * to.devices,
-                                          (in.first_device - to.first_device) * from.devices);
-      const std::int64_t end = std::min((out.first_device - from.first_device + out.devices) * to.devices,
-                                        (in.first_device - to.first_device + in.devices) * from.devices);
-      if (end > begin)
-        all.push_back({out, in, static_cast<double>(end - begin) / static_cast<double>(from.devices * to.devices)});
-    }
-  return all;
+// Of what moves between two replicas, what a part of one has for a part of the other, as a share. Entries lie cut
+// evenly over the devices of a replica, by heads or layers in the order of the devices: what the first third of one has
+// is for the first third of the other.
+double share_of(const Seat& from, const Seat& out, const Seat& to, const Seat& in) {
+  // Places in units of a device of `from` times one of `to`, so that they are whole numbers.
+  const std::int64_t begin =
+      std::max((out.first_device - from.first_device) * to.devices, (in.first_device - to.first_device) * from.devices);
+  const std::int64_t end = std::min((out.first_device - from.first_device + out.devices) * to.devices,
+                                    (in.first_device - to.first_device + in.devices) * from.devices);
+  return static_cast<double>(std::max<std::int64_t>(0, end - begin)) / static_cast<double>(from.devices * to.devices);
 }
+
+// Of a fleet there is one for each pair of replicas, of which most have the way between their nodes in common: it is
+// laid once.
+class Ways {
+ public:
+  explicit Ways(Cables& cables) : cables_(cables) {}
+
+  [[nodiscard]] std::vector<Part> parts_of(const Seat& seat) {
+    std::vector<Part> parts;
+    for (const Seat& part : by_node(seat)) {
+      const auto node = nodes_.emplace(std::pair(part.group, node_of(part)), nodes_.size()).first->second;
+      parts.push_back({part, node, cables_.planes_of(part)});
+    }
+    return parts;
+  }
+  // Their ports' latencies are paid before.
+  const kernel::Wiring::Way& between(const Part& from, const Part& to, std::int64_t plane) {
+    const auto [known, fresh] = ways_.try_emplace({from.node, to.node, plane});
+    if (fresh)
+      known->second = cables_.way(from.seat, to.seat, plane,
+                                  *from.seat.placement->node.port_latency + *to.seat.placement->node.port_latency);
+    return known->second;
+  }
+
+ private:
+  struct Ends {
+    std::size_t from, to;
+    std::int64_t plane;
+    bool operator==(const Ends&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Ends& e) const {
+      return (e.from * 0x9e3779b97f4a7c15ull ^ e.to) * 0xbf58476d1ce4e5b9ull ^ static_cast<std::size_t>(e.plane);
+    }
+  };
+  Cables& cables_;
+  std::map<std::pair<std::string, std::int64_t>, std::size_t> nodes_;
+  std::unordered_map<Ends, kernel::Wiring::Way, Hash> ways_;
+};
 
 }  // namespace
 
 Links::Links(kernel::Fabric& fabric, Cables& cables, const std::vector<Seat>& seats) : fabric_(fabric) {
   std::vector<Duplex> ports(seats.size());
+  std::map<std::tuple<std::string, std::int64_t, std::int64_t, bool, bool>, std::size_t> first_with;
   for (std::size_t i = 0; i < seats.size(); ++i) {
     fabric.add_endpoint(fmt::format("replica {}", i));
     const Seat& seat = seats[i];
     if (!seat.sends && !seat.receives) continue;
-    const auto same = std::ranges::find_if(seats.begin(), seats.begin() + static_cast<std::ptrdiff_t>(i),
-                                           [&](const Seat& before) { return before.has_devices_of(seat); });
-    const auto first = static_cast<std::size_t>(same - seats.begin());
-    if (first < i) ports[i] = ports[first];  // streams of one pipeline
-    else                                     // all ports of a replica together
+    const auto [same, fresh] =
+        first_with.emplace(std::tuple(seat.group, seat.first_device, seat.devices, seat.sends, seat.receives), i);
+    if (!fresh) ports[i] = ports[same->second];  // streams of one pipeline
+    else                                         // all ports of a replica together
       ports[i] = cables.duplex(fmt::format("port of replica {}", i),
                                static_cast<double>(seat.devices) * *seat.placement->node.port);
   }
+  Ways ways(cables);
+  std::vector<std::vector<Part>> parts(seats.size());
+  for (std::size_t i = 0; i < seats.size(); ++i)
+    if (seats[i].sends || seats[i].receives) parts[i] = ways.parts_of(seats[i]);
+  std::vector<kernel::Fabric::Link> path;
+  std::vector<double> shares;
   for (std::size_t a = 0; a < seats.size(); ++a)
     for (std::size_t b = 0; b < seats.size(); ++b) {
       if (a == b || !seats[a].sends || !seats[b].receives) continue;
-      std::vector<double> shares;
-      for (const Overlap& both : overlaps(seats[a], seats[b])) {
-        const auto planes = both.leaves() ? cables.planes_of(both.to) : std::vector<std::int64_t>{0};
-        for (const std::int64_t plane : planes) {
-          const kernel::Wiring::Way way =
-              cables.way(both.from, both.to, plane,
-                         *both.from.placement->node.port_latency + *both.to.placement->node.port_latency);
-          std::vector<kernel::Fabric::Link> path = {ports[a].out};
-          path.insert(path.end(), way.links.begin(), way.links.end());
-          path.push_back(ports[b].in);
-          fabric.add_route(a, lane_of(b, shares.size()), path, way.latency);
-          shares.push_back(both.share / static_cast<double>(planes.size()));
+      shares.clear();
+      for (const Part& out : parts[a])
+        for (const Part& in : parts[b]) {
+          const double share = share_of(seats[a], out.seat, seats[b], in.seat);
+          if (share <= 0) continue;
+          const std::size_t planes = out.node == in.node ? 1 : in.planes.size();
+          for (std::size_t plane = 0; plane < planes; ++plane) {
+            const kernel::Wiring::Way& way = ways.between(out, in, out.node == in.node ? 0 : in.planes[plane]);
+            path.assign({ports[a].out});
+            path.insert(path.end(), way.links.begin(), way.links.end());
+            path.push_back(ports[b].in);
+            fabric.add_route(a, lane_of(b, shares.size()), path, way.latency);
+            shares.push_back(share / static_cast<double>(planes));
+          }
         }
-      }
       if (shares.size() > 1) lanes_[{a, b}] = shares;
     }
 }

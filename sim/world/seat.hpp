@@ -15,11 +15,6 @@ struct Seat {
   std::string group;
   std::int64_t first_device = 0, devices = 1;
   bool sends = false, receives = false;  // KV entries
-
-  [[nodiscard]] bool has_devices_of(const Seat& other) const {
-    return group == other.group && first_device == other.first_device && devices == other.devices &&
-           sends == other.sends && receives == other.receives;
-  }
 };
 // The node of its group in which its first device is.
 inline std::int64_t node_of(const Seat& seat) { return seat.first_device / seat.placement->node.devices; }

@@ -6,6 +6,8 @@
 #include <map>
 
 #include "base/random.hpp"
+#include "sim/serving/batchers/streaming.hpp"
+#include "sim/serving/batchers/streaming_orders.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/routers/round_robin.hpp"
 #include "tests/support/approx.hpp"
@@ -166,4 +168,29 @@ TEST_CASE("what a step costs the simulator does not grow with the batch") {
   };
   CHECK(work_per_step(16) <= 0);
   CHECK(work_per_step(1024) <= 0);  // 2 million sequence-steps
+}
+
+TEST_CASE("what a call costs the simulator does not grow with those that wait, under every policy and order") {
+  auto policies = all_policies();
+  for (const StreamingOrder& order : streaming_orders()) {
+    Streaming policy;
+    policy.order = order.name;
+    policies.emplace_back("streaming, " + std::string(order.name), std::make_shared<Streaming>(policy));
+  }
+  for (const auto& [name, policy] : policies) {
+    CAPTURE(name);
+    // All at once, of two priorities in turns, and a pool of 40 calls.
+    const auto work_per_call = [&policy](std::int64_t calls) {
+      SystemConfig config;
+      config.kv_blocks = 400;
+      System system(config, *policy, RoundRobin(), milliseconds);
+      system.keep_steps = false;
+      std::vector<workloads::Program> programs;
+      for (std::int64_t i = 0; i < calls; ++i)
+        programs.push_back(llmscape::testing::call(0, {{static_cast<ContentId>(i + 1), 150}}, 4, i % 2 == 0 ? 0 : 5));
+      system.run(std::move(programs));
+      return static_cast<double>(system.replica().work()) / static_cast<double>(calls);
+    };
+    CHECK(work_per_call(2000) <= 1.05 * work_per_call(500));
+  }
 }

@@ -2,6 +2,7 @@
 #include "sim/serving/batchers/streaming.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "sim/serving/batchers/streaming_orders.hpp"
@@ -29,24 +30,19 @@ class StreamingBatcher : public Batcher {
   }
 
  private:
+  using Place = std::pair<Standing, Request*>;
   struct Grant {
     Request* request;
     std::int64_t tokens;  // 0: its entries come back from the host's memory
   };
 
-  // Every prompt that is under way or waits, the first to be served first.
-  void line_up(const EngineState& state) {
-    line_ = state.prefilling;
-    state.waiting.visit([this](Request& request) {
-      line_.push_back(&request);
-      return true;
-    });
-    const auto waits = [](const Request& r) { return r.sequence.state == Sequence::State::waiting; };
-    std::ranges::stable_sort(line_, [&](const Request* a, const Request* b) {
-      if (!order_.before && waits(*a) != waits(*b)) return waits(*b);
-      if (a->priority != b->priority) return a->priority < b->priority;
-      return order_.before && order_.before(*a, *b);
-    });
+  // The prompts under way, the first to be served first. Those that wait have an order already, and stay in it.
+  void line_up(EngineState& state) {
+    line_.clear();
+    for (Request* request : state.prefilling)
+      line_.emplace_back(order_.standing ? order_.standing(*request) : Standing{request->priority}, request);
+    state.counts.touched += static_cast<std::int64_t>(line_.size());
+    std::ranges::stable_sort(line_, {}, &Place::first);
   }
 
   // It runs, and nothing is being copied into its blocks.
@@ -58,10 +54,10 @@ class StreamingBatcher : public Batcher {
   void plan_decodes(EngineState& state, Seconds now, StepPlan& plan) const {
     while (!state.decodes_fit()) {
       const auto last =
-          std::find_if(line_.rbegin(), line_.rend(), [&](const Request* r) { return may_give_way(*r, now); });
-      if (last != line_.rend()) state.preempt(**last, now, policy_.victims);
-      else if (std::ranges::any_of(line_,
-                                   [](const Request* r) { return r->sequence.state == Sequence::State::prefilling; }))
+          std::find_if(line_.rbegin(), line_.rend(), [&](const Place& p) { return may_give_way(*p.second, now); });
+      if (last != line_.rend()) state.preempt(*last->second, now, policy_.victims);
+      else if (std::ranges::any_of(
+                   line_, [](const Place& p) { return p.second->sequence.state == Sequence::State::prefilling; }))
         return;  // their entries are on their way
       else if (!state.preempt_last(now, false, policy_.victims)) return;
     }
@@ -69,41 +65,67 @@ class StreamingBatcher : public Batcher {
   }
 
   // Phase 1: who is served and who gives way, of which nothing is done yet.
-  void test(const EngineState& state, Seconds now, bool full, std::int64_t budget) {
+  void test(EngineState& state, Seconds now, bool full, std::int64_t budget) {
     grants_.clear();
     victims_.clear();
-    std::int64_t free = state.kv.pool.available();
-    std::int64_t slots = policy_.max_num_seqs - state.running.size();
-    std::size_t end = line_.size();  // from here on they give way, or wait behind some that do
-    for (std::size_t i = 0; i < end && budget > 0; ++i) {
-      Request& request = *line_[i];
-      const bool waits = request.sequence.state == Sequence::State::waiting;
-      if (request.idle() || request.sequence.kv_ready > now) continue;
-      if (waits && (full || slots <= 0 || !state.running.adapters().fits(request.sequence.adapter))) return;
-      const bool swapped = request.sequence.swapped > 0;
-      const std::int64_t tokens =
-          swapped ? 0 : std::min(request.tokens_to_compute() - request.sequence.computed, budget);
-      std::int64_t blocks = swapped ? state.kv.blocks_swapped(request) : state.kv.blocks_for_chunk(request, tokens);
-      if (waits) blocks += state.kv.window_blocks(request);
-      const std::size_t given_way = victims_.size();
-      std::size_t last = end;
-      for (; free < blocks && last > i + 1; --last) {
-        Request& candidate = *line_[last - 1];
-        if (!may_give_way(candidate, now)) continue;
-        victims_.push_back(&candidate);
-        free += candidate.sequence.lease.blocks() + candidate.sequence.window_blocks;
+    Phase1 so_far{state.kv.pool.available(), policy_.max_num_seqs - state.running.size(), budget, line_.size(), full};
+    std::size_t next = 0;                               // of those under way
+    const auto serve_until = [&](const Standing* at) {  // null: all of them
+      while (next < so_far.end && (!at || line_[next].first < *at)) {
+        Request& request = *line_[next++].second;
+        if (!grant(state, request, next, now, so_far)) return false;
       }
-      if (free < blocks) {
-        if (order_.before || waits) victims_.resize(given_way);
-        else victims_.push_back(&request);  // vLLM preempts from the end on until it comes to the request itself
-        return;
-      }
-      end = last;
-      free -= blocks;
-      budget -= tokens;
-      if (waits) --slots;
-      grants_.push_back({&request, tokens});
+      return true;
+    };
+    if (!order_.standing) {
+      if (!serve_until(nullptr) || so_far.end < line_.size()) return;
+      state.waiting.visit([&](Request& request) { return grant(state, request, next, now, so_far); });
+      return;
     }
+    for (const auto& [standing, request] : state.waiting.in_order(order_.standing)) {
+      if (!serve_until(&standing)) return;
+      if (so_far.end < line_.size() && line_[so_far.end].first < standing) return;
+      if (!grant(state, *request, next, now, so_far)) return;
+    }
+    serve_until(nullptr);
+  }
+
+  struct Phase1 {
+    std::int64_t free, slots, budget;
+    std::size_t end;  // those under way from here on give way, and all behind the first of them wait
+    bool full;
+  };
+
+  // Tests one. Those under way that may give way to it begin at `behind`. Returns whether another one may be tested.
+  bool grant(EngineState& state, Request& request, std::size_t behind, Seconds now, Phase1& so_far) {
+    if (so_far.budget <= 0) return false;
+    ++state.counts.touched;
+    const bool waits = request.sequence.state == Sequence::State::waiting;
+    if (request.idle() || request.sequence.kv_ready > now) return true;
+    if (waits && (so_far.full || so_far.slots <= 0 || !state.running.adapters().fits(request.sequence.adapter)))
+      return false;
+    const bool swapped = request.sequence.swapped > 0;
+    const std::int64_t tokens =
+        swapped ? 0 : std::min(request.tokens_to_compute() - request.sequence.computed, so_far.budget);
+    std::int64_t blocks = swapped ? state.kv.blocks_swapped(request) : state.kv.blocks_for_chunk(request, tokens);
+    if (waits) blocks += state.kv.window_blocks(request);
+    const std::size_t given_way = victims_.size();
+    while (so_far.free < blocks && so_far.end > behind) {
+      Request& candidate = *line_[--so_far.end].second;
+      if (!may_give_way(candidate, now)) continue;
+      victims_.push_back(&candidate);
+      so_far.free += candidate.sequence.lease.blocks() + candidate.sequence.window_blocks;
+    }
+    if (so_far.free < blocks) {
+      if (order_.standing || waits) victims_.resize(given_way);
+      else victims_.push_back(&request);  // vLLM preempts from the end on until it comes to the request itself
+      return false;
+    }
+    so_far.free -= blocks;
+    so_far.budget -= tokens;
+    if (waits) --so_far.slots;
+    grants_.push_back({&request, tokens});
+    return true;
   }
 
   // Phase 2.
@@ -119,7 +141,8 @@ class StreamingBatcher : public Batcher {
 
   Streaming policy_;
   StreamingOrder order_;
-  std::vector<Request*> line_, victims_;
+  std::vector<Place> line_;  // prompts under way
+  std::vector<Request*> victims_;
   std::vector<Grant> grants_;
 };
 

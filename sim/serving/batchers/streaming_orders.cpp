@@ -7,23 +7,14 @@ namespace llmscape::serving {
 namespace {
 
 // Complete requests before partial ones, each by arrival.
-bool first_come(const Request& a, const Request& b) {
-  if (a.complete != b.complete) return a.complete;
-  return a.id < b.id;
-}
+Standing first_come(const Request& r) { return {r.priority, !r.complete, 0, r.id}; }
 
 // Complete requests before partial ones, each by the arrival of its last chunk, the earliest first: scheduler.py of the
 // authors' repository.
-bool last_chunk_arrival(const Request& a, const Request& b) {
-  if (a.complete != b.complete) return a.complete;
-  if (a.latest_version != b.latest_version) return a.latest_version < b.latest_version;
-  return a.id < b.id;
-}
+Standing last_chunk_arrival(const Request& r) { return {r.priority, !r.complete, r.latest_version.si(), r.id}; }
 
-bool most_computed_tokens(const Request& a, const Request& b) {
-  const std::int64_t of_a = a.sequence.computed + a.sequence.swapped, of_b = b.sequence.computed + b.sequence.swapped;
-  if (of_a != of_b) return of_a > of_b;
-  return a.id < b.id;
+Standing most_computed_tokens(const Request& r) {
+  return {r.priority, false, -static_cast<double>(r.sequence.computed + r.sequence.swapped), r.id};
 }
 
 }  // namespace

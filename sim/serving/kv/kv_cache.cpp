@@ -24,15 +24,9 @@ void KvCache::evict_for(std::int64_t blocks) {
   if (blocks > available()) throw std::logic_error("INV-4: more KV blocks taken than the pool has");
   if (blocks <= free()) return;
   PrefixTree::OnEvicted tell;
-  if (listener_)
-    tell = [this](const Prompt& path, bool state) { listener_->on_evicted(path, state || state_blocks_ == 0); };
-  if (state_blocks_ == 0) {
-    evicted_ += tree_.evict(blocks - free(), tell);
-    return;
-  }
-  // A block at a time: the states at its end go with it.
+  if (listener_) tell = [this](const Prompt& path) { listener_->on_evicted(path); };
   while (blocks > free()) {
-    if (tree_.evictable_blocks() > 0) evicted_ += tree_.evict(1, tell);
+    if (tree_.evictable_blocks() > 0) evicted_ += tree_.evict(blocks - free(), tell);
     else tree_.drop_state();
   }
 }
@@ -86,7 +80,7 @@ void KvCache::release(Lease& lease) {
 }
 
 void KvCache::forget() {
-  tree_.evict(tree_.evictable_blocks());
+  while (tree_.evictable_blocks() > 0) tree_.evict(tree_.evictable_blocks());
   while (tree_.states() > 0) tree_.drop_state();
 }
 

@@ -15,8 +15,8 @@ class KvCacheListener {
   virtual ~KvCacheListener() = default;
   // The first `blocks` blocks of the content can be found now, and the states at their end where a prefix needs them.
   virtual void on_published(const Prompt& content, std::int64_t blocks) = 0;
-  // The last blocks of those that hold `path` are about to be evicted; `whole`: it can be found up to there.
-  virtual void on_evicted(const Prompt& path, bool whole) = 0;
+  // The last blocks of those that hold `path` are about to be evicted, and it can be found up to there.
+  virtual void on_evicted(const Prompt& path) = 0;
 };
 
 // The paged KV memory of one replica: a pool of blocks, some held by requests, some cached for whoever comes with the
@@ -68,6 +68,7 @@ class KvCache {
   void forget();
 
   [[nodiscard]] std::int64_t evicted() const { return evicted_; }
+  [[nodiscard]] std::int64_t eviction_work() const { return tree_.eviction_work(); }
 
  private:
   void evict_for(std::int64_t blocks);

@@ -48,17 +48,12 @@ void KvTier::store(const Prompt& content, std::int64_t blocks, Seconds now) {
 }
 
 void KvTier::evict_for(std::int64_t blocks, Seconds now) {
-  const auto down = [this, now](const Prompt& path, bool state) {
-    if (below_ && (state || config_.state_blocks == 0))
-      below_->store(path, tokens_of(path) / config_.block_tokens, now);
-  };
+  PrefixTree::OnEvicted down;
+  if (below_)
+    down = [this, now](const Prompt& path) { below_->store(path, tokens_of(path) / config_.block_tokens, now); };
   const auto free = [this] { return config_.blocks - occupied(); };
-  if (config_.state_blocks == 0) {
-    if (blocks > free()) totals_.evicted += tree_.evict(blocks - free(), down);
-    return;
-  }
   while (blocks > free()) {
-    if (tree_.evictable_blocks() > 0) totals_.evicted += tree_.evict(1, down);
+    if (tree_.evictable_blocks() > 0) totals_.evicted += tree_.evict(blocks - free(), down);
     else tree_.drop_state();
   }
 }
@@ -83,7 +78,7 @@ void KvTier::forget() {
   for (const Write& write : writing_) tree_.release(write.tip);
   writing_.clear();
   written_ = stamp_;
-  totals_.forgotten += tree_.evict(tree_.evictable_blocks());
+  while (tree_.evictable_blocks() > 0) totals_.forgotten += tree_.evict(tree_.evictable_blocks());
   while (tree_.states() > 0) tree_.drop_state();
 }
 

@@ -297,8 +297,14 @@ std::int64_t PrefixTree::evict(std::int64_t blocks, const OnEvicted& hear) {
   std::int64_t evicted = 0;
   while (evicted < blocks && oldest_) {
     PrefixNode* node = oldest_;
-    const std::int64_t some = std::min(blocks - evicted, node->blocks);
-    if (hear) hear(path_to(node), node->state > 0);
+    ++eviction_work_;
+    const bool state = node->state > 0;
+    const std::int64_t some = state ? 1 : std::min(blocks - evicted, node->blocks);
+    if (hear && (state || !with_states_)) {
+      const Prompt path = path_to(node);
+      eviction_work_ += static_cast<std::int64_t>(path.size());
+      hear(path);
+    }
     node->blocks -= some;
     evictable_ -= some;
     evicted += some;
@@ -309,6 +315,7 @@ std::int64_t PrefixTree::evict(std::int64_t blocks, const OnEvicted& hear) {
       forget_state(node);
       truncate(node->content, node->blocks * block_tokens_);
     }
+    if (state) break;
   }
   return evicted;
 }

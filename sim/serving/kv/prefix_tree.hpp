@@ -62,9 +62,10 @@ class PrefixTree {
   // Gives the path's references back; what nobody else holds becomes evictable.
   void release(PrefixNode* tip);
 
-  // Hears the content of a path whose last blocks are about to be forgotten, and whether states were kept at its end.
-  using OnEvicted = std::function<void(const Prompt& path, bool state)>;
-  // Forgets up to `blocks` evictable blocks, the longest released first; returns how many.
+  // Hears the content of a path whose last blocks are about to be forgotten, where it can be found up to there.
+  using OnEvicted = std::function<void(const Prompt& path)>;
+  // Forgets up to `blocks` evictable blocks, the longest released first; returns how many. Ends early behind a block at
+  // whose end states were kept: they go with it, and fewer blocks may do then.
   std::int64_t evict(std::int64_t blocks, const OnEvicted& hear = {});
 
   // The states of a sequence that has computed what ends in `tip` are kept there, until those blocks are forgotten.
@@ -75,6 +76,8 @@ class PrefixTree {
 
   [[nodiscard]] std::int64_t referenced_blocks() const { return referenced_; }
   [[nodiscard]] std::int64_t evictable_blocks() const { return evictable_; }
+  // Turns of evict(), and segments that it put together for who hears: must not grow with the blocks (test).
+  [[nodiscard]] std::int64_t eviction_work() const { return eviction_work_; }
 
  private:
   struct Cursor;
@@ -101,6 +104,7 @@ class PrefixTree {
   std::uint64_t next_id_ = 1;
   std::int64_t referenced_ = 0;
   std::int64_t evictable_ = 0;
+  std::int64_t eviction_work_ = 0;
 };
 
 }  // namespace llmscape::serving

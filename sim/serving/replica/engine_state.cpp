@@ -77,6 +77,7 @@ void EngineState::revise(Request& request, const Prompt& prompt, bool complete, 
   const std::int64_t dropped = kv.truncate(request, kept);
   request.invalidated += dropped;
   counts.invalidated_tokens += dropped;
+  waiting.restand(request);
 }
 
 void EngineState::schedule_decodes(StepPlan& plan) {

@@ -18,9 +18,8 @@ void KvOffload::on_published(const Prompt& content, std::int64_t blocks) {
   if (write_ == KvWrite::write_through) stores_.front()->store(content, blocks, now_);
 }
 
-void KvOffload::on_evicted(const Prompt& path, bool whole) {
-  if (whole && write_ == KvWrite::on_eviction)
-    stores_.front()->store(path, tokens_of(path) / memory_.pool.block_tokens(), now_);
+void KvOffload::on_evicted(const Prompt& path) {
+  if (write_ == KvWrite::on_eviction) stores_.front()->store(path, tokens_of(path) / memory_.pool.block_tokens(), now_);
 }
 
 void KvOffload::begin_fetches(EngineState& state, Seconds now) {

@@ -47,7 +47,7 @@ class KvOffload : public KvCacheListener {
   [[nodiscard]] std::int64_t fetching() const { return static_cast<std::int64_t>(fetches_.size()); }
 
   void on_published(const Prompt& content, std::int64_t blocks) override;
-  void on_evicted(const Prompt& path, bool whole) override;
+  void on_evicted(const Prompt& path) override;
 
  private:
   struct Source {

@@ -130,8 +130,11 @@ class Replica {
   [[nodiscard]] const engine::EngineModel& step_model() const { return *step_model_; }
   // What a rank of it held.
   [[nodiscard]] const MemoryLedger& memory() const { return memory_; }
-  // Loop turns over single requests plus entries of the decode set: must not grow with the batch (test).
-  [[nodiscard]] std::int64_t work() const { return state_.counts.touched + state_.decoding.work(); }
+  // Loop turns over single requests plus entries of the decode set and of the queue, and what evictions took: must grow
+  // neither with the batch, nor with those that wait, nor with blocks (test).
+  [[nodiscard]] std::int64_t work() const {
+    return state_.counts.touched + state_.waiting.moved() + state_.kv.pool.eviction_work() + state_.decoding.work();
+  }
   // Throws std::logic_error naming the invariant that does not hold.
   void check_invariants(Seconds now) const;
 

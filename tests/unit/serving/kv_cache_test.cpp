@@ -86,6 +86,22 @@ TEST_CASE("states go with the block at whose end they stand") {
   CHECK(kv.free() == 1);
 }
 
+TEST_CASE("an eviction costs its extents and not its blocks, beside states too") {
+  KvCache kv(2000, 1, true, 10);
+  for (ContentId text = 1; text <= 3; ++text) {
+    Lease lease;
+    kv.take(lease, 600);
+    kv.publish(lease, {{text, 600}}, 600);
+    kv.release(lease);
+  }
+  CHECK(kv.free() == 2000 - 3 * 610);
+  Lease lease;
+  kv.take(lease,
+          1900);  // 170 are free, the first two prompts are 610 each, and 510 come from the third: 500 and states
+  CHECK(kv.evicted() == 600 + 600 + 500);
+  CHECK(kv.eviction_work() == 3 * 2);  // of each prompt its last block, and the others
+}
+
 TEST_CASE("without prefix caching nothing is found again") {
   KvCache kv(10, 16, false);
   Lease lease;

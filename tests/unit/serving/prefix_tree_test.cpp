@@ -141,3 +141,19 @@ TEST_CASE("extents hit and evict exactly as single blocks in vLLM's lists do") {
     }
   }
 }
+
+TEST_CASE("where states are kept, a block at whose end they stand goes alone and is heard of, the others go at once") {
+  PrefixTree tree(1, true);
+  PrefixNode* tip = tree.publish(nullptr, {{1, 100}}, 0, 100).tip;
+  tree.keep_state(tip);
+  tree.release(tip);
+  std::vector<Prompt> heard;
+  const auto hear = [&](const Prompt& path) { heard.push_back(path); };
+  CHECK(tree.evict(60, hear) == 1);
+  CHECK(tree.states() == 0);
+  CHECK(tree.evict(59, hear) == 59);
+  REQUIRE(heard.size() == 1);
+  CHECK(tokens_of(heard[0]) == 100);
+  CHECK(tree.eviction_work() == 3);  // two turns, one path of one segment
+  CHECK(tree.evict(100, hear) == 40);
+}

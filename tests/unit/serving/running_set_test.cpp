@@ -140,3 +140,59 @@ TEST_CASE("lent blocks stay until they are read, and all is given back when the 
     CHECK_FALSE(exchange.lends());
   }
 }
+
+TEST_CASE("a queue of several priorities is in order whoever comes and leaves, and moves nobody who waits behind") {
+  WaitingQueue queue;
+  std::vector<Request> requests(8);  // priorities 5, 1, 5, 1, ..., by arrival
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    requests[i].id = i;
+    requests[i].priority = i % 2 == 0 ? 5 : 1;
+    queue.push(requests[i]);
+  }
+  const auto ids = [&queue] {
+    std::vector<std::uint64_t> all;
+    queue.visit([&all](const Request& request) {
+      all.push_back(request.id);
+      return true;
+    });
+    return all;
+  };
+  using Ids = std::vector<std::uint64_t>;
+  CHECK(ids() == Ids{1, 3, 5, 7, 0, 2, 4, 6});
+  queue.erase(requests[1]);
+  queue.erase(requests[0]);  // has waited for too long
+  queue.erase(requests[0]);  // does not wait
+  CHECK(queue.front().id == 3);
+  CHECK(queue.size() == 6);
+  CHECK(queue.moved() == 0);
+  queue.erase(requests[5]);  // between two
+  CHECK(queue.moved() == 1);
+  requests[0].priority = -1;
+  queue.push(requests[0]);
+  CHECK(ids() == Ids{0, 3, 7, 2, 4, 6});
+  queue.erase(requests[0]);
+  queue.push(requests[1]);  // preempted: at the front of its own
+  CHECK(ids() == Ids{1, 3, 7, 2, 4, 6});
+  CHECK(queue.moved() == 1);
+
+  const auto by_tokens = [](const Request& r) {
+    return Standing{r.priority, false, -static_cast<double>(r.sequence.swapped), r.id};
+  };
+  const auto standing = [&] {
+    Ids all;
+    for (const auto& [place, request] : queue.in_order(by_tokens)) all.push_back(request->id);
+    return all;
+  };
+  CHECK(standing() == Ids{1, 3, 7, 2, 4, 6});
+  requests[7].sequence.swapped = requests[6].sequence.swapped = requests[0].sequence.swapped = 10;
+  queue.restand(requests[7]);
+  queue.restand(requests[6]);
+  queue.restand(requests[0]);  // does not wait
+  CHECK(standing() == Ids{7, 1, 3, 6, 2, 4});
+  queue.erase(requests[7]);
+  queue.erase(requests[2]);
+  CHECK(standing() == Ids{1, 3, 6, 4});
+  for (const std::uint64_t id : Ids{1, 3, 6, 4}) queue.erase(requests[id]);
+  CHECK(queue.empty());
+  CHECK(standing().empty());
+}
