@@ -196,13 +196,31 @@ StepLedger::Cut StepLedger::cut_at(Seconds until) {
   return cut;
 }
 
+void StepLedger::abandon(const Request& request, const DecodeSet& decoding, Seconds now) {
+  std::erase_if(abandoned_, [now](const Abandoned& tokens) { return tokens.end <= now; });
+  std::int64_t decode_steps = 0;
+  for (std::size_t i = 0; i < under_way_.size(); ++i)
+    if (under_way_[i].end > now && under_way_[i].decodes > 0) ++decode_steps;
+  std::int64_t after = decoding.unanswered(request, now, decode_steps);
+  for (std::size_t i = 0; i < under_way_.size() && after > 0; ++i) {
+    const UnderWay& step = under_way_[i];
+    if (step.end <= now) continue;
+    if (step.decodes > 0) --decode_steps;
+    const std::int64_t later = decoding.unanswered(request, step.end, decode_steps);
+    if (after > later) abandoned_.push_back({request.answered_from(now), now, step.end, after - later});
+    after = later;
+  }
+}
+
 StepLedger::Cut StepLedger::lose(Seconds at) {
+  abandoned_.clear();  // they stay with their requests, which are not answered again
   const Cut cut = cut_at(at);
   totals_.lost_prefill_tokens += cut.prefill_tokens;
   return cut;
 }
 
 void StepLedger::stop(Seconds now) {
+  std::erase_if(abandoned_, [now](const Abandoned& tokens) { return tokens.end <= now; });
   const Cut cut = cut_at(now);
   totals_.cut_prefill_tokens += cut.prefill_tokens;
   totals_.cut_emitted_tokens += cut.emitted_tokens;
