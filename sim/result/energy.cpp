@@ -52,6 +52,19 @@ std::vector<std::pair<std::string, Joules>> assumed_joules(const Parts& parts, c
   return {{"work", work}, {"idle", idle}, {"retrieval", retrieval}};
 }
 
+// What the portion would come to at the power limits of all devices and hosts.
+std::optional<double> joules_at_limit(const Parts& parts, const serving::Gateway& gateway, const Portion& portion) {
+  Joules most;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
+    const Watts headroom = parts.devices[r]->headroom() * static_cast<double>(parts.devices_counted[r]);
+    if (parts.devices[r]->headroom() <= Watts()) return std::nullopt;
+    most += (standing_power(parts, r) + headroom) * portion.devices_on(parts, gateway, r);
+  }
+  if (const auto& hosts = parts.retrieval)
+    most += static_cast<double>(hosts->count) * *hosts->host.tdp * portion.length();
+  return most.si();
+}
+
 void add_boundary(const Parts& parts, EnergyResult& result) {
   std::map<hardware::EnergyBoundary, std::string> found;
   std::map<std::string, std::string> by_group;
@@ -131,6 +144,7 @@ EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, cons
     if (joules > Joules()) result.assumed.emplace_back(what, joules.si() / result.total_joules);
   }
   if (result.total_joules > 0) result.assumed_share = std::min(1.0, assumed.si() / result.total_joules);
+  result.most_joules = joules_at_limit(parts, gateway, portion);
   if (result.total_joules > 0) result.idle_share = ledger.sums()[metrics::kStatic].si() / result.total_joules;
   return result;
 }

@@ -151,7 +151,8 @@ struct EnergyResult {        // INV-6: the joules of all components of all group
   double mean_w = 0;
   double peak_w = 0;  // of the mean powers of windows of this length
   double peak_window_s = 0;
-  double idle_share = 0;  // static joules / total
+  double idle_share = 0;              // static joules / total
+  std::optional<double> most_joules;  // of devices that draw their power limit all the time; nothing where one has none
   // What the joules include: of hardware::kEnergyBoundaryNames; where groups of devices differ, all of theirs, from the
   // narrowest to the widest: "chip+board".
   std::string boundary = "unstated";
