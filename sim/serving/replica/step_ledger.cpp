@@ -135,6 +135,9 @@ void StepLedger::spend_whole(const UnderWay& step, const engine::EngineCost& cos
   totals_.bytes += cost.bytes * share;
   totals_.expert_bytes += cost.expert_bytes * share;
   listener_.on_energy(step.start, cut ? until : step.end, energy);
+  if (cost.drafting == Joules()) return;
+  totals_.drafting += cost.drafting * share;
+  listener_.on_drafting(step.start, cut ? until : step.end, cost.drafting * share);
 }
 
 // The same of a whole step of a run. Its stages are not shared, and it waits for nobody: such steps are not planned
@@ -156,6 +159,7 @@ void StepUse::add(const StepUse& other, double share) {
   busy += other.busy * share;
   for (std::size_t i = 0; i < energy.size(); ++i) energy[i] += other.energy[i] * share;
   for (std::size_t i = 0; i < busy_by_resource.size(); ++i) busy_by_resource[i] += other.busy_by_resource[i] * share;
+  drafting += other.drafting * share;
 }
 
 // What has ended is counted first, so that all steps are added in one order; one that starts at `at` may be planned or
@@ -164,13 +168,13 @@ StepUse StepLedger::used_until(Seconds at) {
   spend_ended(at);
   ReplicaTotals ended = totals_;  // how often this is asked must not show in the sums
   runs_.add_to(ended, timing_.stages);
-  StepUse sum{ended.busy, ended.energy, ended.busy_by_resource};
+  StepUse sum{ended.busy, ended.energy, ended.busy_by_resource, ended.drafting};
   for (std::size_t i = 0; i < under_way_.size(); ++i) {
     const UnderWay& step = under_way_[i];
     if (step.start >= at) break;
     const Seconds lasts = step.end - step.start;
     const engine::EngineCost cost = step.cost();
-    const StepUse own{timing_.shared_stages ? cost.stage() : lasts, cost.energy, cost.busy};
+    const StepUse own{timing_.shared_stages ? cost.stage() : lasts, cost.energy, cost.busy, cost.drafting};
     sum.add(own, step.share_until(at));
   }
   return sum;

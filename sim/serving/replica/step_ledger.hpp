@@ -19,6 +19,7 @@ struct StepUse {
   Seconds busy;
   std::array<Joules, hardware::kEnergyComponents> energy{};
   std::array<Seconds, hardware::kResources> busy_by_resource{};
+  Joules drafting{};  // of users' devices
 
   void add(const StepUse& other, double share);
 };
@@ -36,6 +37,8 @@ class StepListener {
   [[nodiscard]] virtual bool hears_steps() const { return true; }
   // The dynamic energy of a step, of all devices of the replica, once it has ended or was cut short.
   virtual void on_energy(Seconds start, Seconds end, Joules energy) = 0;
+  // The same of users' devices that made its drafts.
+  virtual void on_drafting(Seconds /*start*/, Seconds /*end*/, Joules /*energy*/) {}
   // A request's first token is answered at `at`.
   virtual void on_first_token(Seconds /*at*/) {}
 };
