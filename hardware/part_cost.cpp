@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/part_cost.hpp"
 
+#include <algorithm>
+
+#include "hardware/power.hpp"
+
 namespace llmscape::hardware {
+
+Held held_to(Joules most, Joules active, Joules work, Joules traffic) {
+  const double clock = clock_that_takes(most, active, work, traffic), operation = energy_of_operation(clock);
+  const double of_active = clock * operation;
+  // Below 1 at the lowest clock; elsewhere it is rounding.
+  const double kept = std::min(1.0, most / (of_active * active + operation * work + traffic));
+  return {clock, kept * of_active, kept * operation, kept};
+}
+
 void PartCost::add(OperatorFamily family, const KernelCost& cost, Joules arithmetic, double count) {
   const auto f = static_cast<std::size_t>(family);
   by_family[f] += count * cost.time;

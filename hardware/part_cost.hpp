@@ -120,18 +120,32 @@ inline Bound bound_of(Seconds time, Flops flops, Bytes bytes, const Rates& rates
   return arithmetic > memory ? Bound::arithmetic : Bound::memory;
 }
 
+// What becomes of the joules of a family that would take more than `most` at the boost clock: they are those at the
+// clock at which it takes just that (clock_that_takes). Where none is low enough, as traffic does not fall with it, all
+// are cut alike.
+struct Held {
+  double clock, active, work, traffic;  // the latter as shares of the joules at the boost clock
+};
+Held held_to(Joules most, Joules active, Joules work, Joules traffic);
+
+// One by one, so that they stay in registers: whether they are above is asked in every step.
+inline double hold_to(Phase& phase, Joules most) {
+  const Joules traffic = phase.energy_of(EnergyComponent::memory) + phase.energy_of(EnergyComponent::interconnect);
+  const Held held =
+      held_to(most, phase.energy_of(EnergyComponent::active), phase.energy_of(EnergyComponent::compute), traffic);
+  phase.energy_of(EnergyComponent::active) *= held.active;
+  phase.energy_of(EnergyComponent::compute) *= held.work;
+  phase.energy_of(EnergyComponent::memory) *= held.traffic;
+  phase.energy_of(EnergyComponent::interconnect) *= held.traffic;
+  return held.clock;
+}
+
 // The joules of all devices' kernels, none above what they drew when they were timed: at a limit their clocks fell.
 inline void keep_below(Phase& phase, const PowerModel& power, int devices) {
   const Joules traffic = phase.energy_of(EnergyComponent::memory) + phase.energy_of(EnergyComponent::interconnect);
   const Joules all = phase.energy_of(EnergyComponent::active) + phase.energy_of(EnergyComponent::compute) + traffic;
   const Joules most = devices * (*power.most * phase.time);
-  if (all <= most) return;
-  const double kept = most / all;
-  // One by one, so that they stay in registers: this is done in every step.
-  phase.energy_of(EnergyComponent::active) *= kept;
-  phase.energy_of(EnergyComponent::compute) *= kept;
-  phase.energy_of(EnergyComponent::memory) *= kept;
-  phase.energy_of(EnergyComponent::interconnect) *= kept;
+  if (all > most) hold_to(phase, most);
 }
 
 // What one family does in the step of a replica of `devices` alike.

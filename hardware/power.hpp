@@ -21,6 +21,14 @@ struct PowerRange {
 // where it stays (assumed, from memory: server chips run from about 0.7 V to 1 V).
 double energy_of_operation(double clock);
 
+// Of the boost clock: the lowest that kernels are priced at (an H100 goes down to 0.17).
+inline constexpr double kLowestClock = 0.15;
+
+// The share c of the boost clock at which something takes `most` joules in a time that is as it was measured,
+//   active c V^2(c) + work V^2(c) + traffic = most,     V^2 as energy_of_operation(c),
+// given its joules at the boost clock, which are more; kLowestClock where they are more there too.
+double clock_that_takes(Joules most, Joules active, Joules work, Joules traffic);
+
 template <class T>
 void add_power_fields(Fields<T>& fields) {
   fields.add("tdp", &T::tdp, "thermal design power: a step that would draw more runs at a lower clock")

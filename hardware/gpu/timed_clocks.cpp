@@ -31,29 +31,6 @@ void at_law(Phase& phase, double clock, double longer) {
   phase.energy_of(EnergyComponent::compute) *= operation;
 }
 
-Joules drawn(Phase phase, double clock) {
-  at_law(phase, clock, 1);
-  return sum(phase);
-}
-
-// The clock at which a family that would draw more than `most` draws just that.
-double clock_of(const Phase& phase, Joules most) {
-  constexpr int kHalvings = 30;  // to a thousandth of a millionth
-  double low = kLowest, high = 1;
-  for (int i = 0; i < kHalvings; ++i) {
-    const double middle = (low + high) / 2;
-    (drawn(phase, middle) > most ? high : low) = middle;
-  }
-  return low;
-}
-
-void keep_below(Phase& phase, Joules most) {
-  const Joules all = sum(phase);
-  if (all <= most) return;
-  const double kept = most / all;
-  for (Joules& energy : phase.energy) energy *= kept;
-}
-
 class AtOneClock final : public StepModel {
  public:
   AtOneClock(std::shared_ptr<TimedClocks> clocks, double clock) : clocks_(std::move(clocks)), clock_(clock) {}
@@ -79,10 +56,7 @@ StepModel& TimedClocks::rung(std::size_t i) {
 
 StepPhases TimedClocks::phases(const models::Batch& batch, double clock) {
   StepPhases step = rung(0).phases(batch);
-  if (clock < 1) slow(step, batch, clock);
-  else
-    for (std::size_t f = 0; f < kOperatorFamilies; ++f)
-      if (step.has(f)) keep_below(step.of(f), headroom_ * step.at(f).time);
+  slow(step, batch, clock);
   return step;
 }
 
@@ -97,7 +71,12 @@ void TimedClocks::slow(StepPhases& step, const models::Batch& batch, double cloc
     if (!step.has(f) || step.at(f).time == Seconds()) continue;
     Phase& family = step.of(f);
     const Joules most = headroom_ * family.time;
-    const double timed = sum(family) > most ? clock_of(family, most) : 1;
+    Phase held = family;
+    const double timed = sum(family) > most ? hold_to(held, most) : 1;
+    if (timed <= clock) {  // as it was measured
+      family = held;
+      continue;
+    }
     const double share = std::clamp(clock / timed, kLowest, 1.0), place = (1 - share) / kClockStep;
     const auto above = std::min(static_cast<std::size_t>(place), kClockSteps - 1);
     const double below = place - static_cast<double>(above);
@@ -107,8 +86,7 @@ void TimedClocks::slow(StepPhases& step, const models::Batch& batch, double cloc
       family.time = (1 - below) * hot.time + below * cool.time;
       for (std::size_t i = 0; i < kResources; ++i) family.busy[i] = (1 - below) * hot.busy[i] + below * cool.busy[i];
     }
-    at_law(family, std::min(clock, timed), family.time / as_timed);
-    keep_below(family, headroom_ * family.time);
+    at_law(family, clock, family.time / as_timed);
   }
   if (before > Seconds()) step.extrapolated *= step.time() / before;
 }

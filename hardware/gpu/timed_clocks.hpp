@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "hardware/power.hpp"
 #include "hardware/power_cap.hpp"
 
 #include <memory>
 
 namespace llmscape::hardware {
-
-// Of the boost clock: the lowest that kernels are priced at (an H100 goes down to 0.17).
-inline constexpr double kLowestClock = 0.15;
 
 // Steps of devices whose kernels were timed on boards with a power limit. A family of kernels that would draw more than
 // `headroom` above idle on each of `devices` at the boost clock in the time that it was measured to take ran at the

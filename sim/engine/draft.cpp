@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <utility>
 
 namespace llmscape::engine {
@@ -89,7 +91,9 @@ class DraftDevice final : public EngineModel {
     cost.sync += std::min(deadline_, draft_time(draft_->step(one), drafts, link_));
     // All wait for the longest, and each spends the joules of its own.
     one.attended = mean;
-    cost.add_energy(draft_->step(one), static_cast<double>(drafts) * static_cast<double>(drafted.decodes));
+    const std::array spent = draft_->step(one).energy;
+    cost.drafting += static_cast<double>(drafts) * static_cast<double>(drafted.decodes) *
+                     std::accumulate(spent.begin(), spent.end(), Joules());
     return cost;
   }
   [[nodiscard]] std::vector<std::string> range_warnings() const override {

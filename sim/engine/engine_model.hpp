@@ -15,7 +15,8 @@ struct EngineCost : hardware::StepCost {
   Seconds host;  // before the step can begin: scheduling, inputs
   // The host launches kernels, or graphs of them, beside the device: a step (a stage) lasts for the longer of both.
   Seconds launch;
-  Seconds sync;  // the device waits for the host this long, even where their timelines overlap
+  Seconds sync;       // the device waits for the host this long, even where their timelines overlap
+  Joules drafting{};  // of users' devices that make its drafts: not among `energy`
   // Of a stage: whichever of its two timelines takes longer.
   [[nodiscard]] Seconds stage() const { return device > launch ? device : launch; }
   // What the family `host` takes: `host`, and launches beyond the device. The other families sum to `device`.

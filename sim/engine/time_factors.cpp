@@ -37,6 +37,7 @@ class ScaledModel final : public EngineModel {
     lengthen(cost, *std::ranges::max_element(cost.busy));
     keep_below_limit(cost, drawn);
     scale_joules(cost);
+    cost.drafting *= factors_.drafting;
     cost.settle_host();
     return cost;
   }
@@ -102,6 +103,14 @@ class ScaledModel final : public EngineModel {
 
 }  // namespace
 
+namespace {
+
+double factor_of_joules(const hardware::Device& device, double rank) {
+  return hardware::factor_at(hardware::spread_of(device.energy_tags().dynamic).front(), rank);
+}
+
+}  // namespace
+
 static_assert(kHost + 1 == hardware::kOperatorFamilies);
 
 TimeFactors::TimeFactors() {
@@ -114,6 +123,7 @@ TimeRanks draw_ranks(RandomStream stream) {
     for (double& rank : regimes) rank = stream.uniform();
   ranks.extrapolated = stream.uniform();
   ranks.joules = stream.uniform();
+  ranks.drafting = stream.uniform();
   return ranks;
 }
 
@@ -125,9 +135,13 @@ TimeFactors factors_at(const TimeRanks& ranks, const hardware::Device& device, c
     for (std::size_t regime = 0; regime < hardware::kRegimes; ++regime)
       factors.by_family[family][regime] = hardware::factor_at(spreads[family][regime], ranks.by_family[family][regime]);
   factors.headroom = device.headroom();
-  factors.joules = hardware::factor_at(hardware::spread_of(device.energy_tags().dynamic).front(), ranks.joules);
+  factors.joules = factor_of_joules(device, ranks.joules);
   factors.extrapolated = hardware::factor_at(hardware::spread_of(Tag::assumed).front(), ranks.extrapolated);
   return factors;
+}
+
+double drafting_at(const TimeRanks& ranks, const hardware::Device& device) {
+  return factor_of_joules(device, ranks.drafting);
 }
 
 std::unique_ptr<EngineModel> with_factors(std::unique_ptr<EngineModel> model, const TimeFactors& factors, int devices) {

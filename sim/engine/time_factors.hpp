@@ -14,6 +14,7 @@ struct TimeFactors {
   std::array<std::array<double, hardware::kRegimes>, hardware::kOperatorFamilies> by_family;
   double extrapolated = 1;  // on top, for times outside the range of the parameters
   double joules = 1;        // on what steps draw above idle, which stays within the limit
+  double drafting = 1;      // on what users' devices spend on drafts
   // Of one device, above idle: a step that would draw more for being faster lasts for its joules. 0: there is no limit.
   Watts headroom;
 };
@@ -22,14 +23,18 @@ struct TimeFactors {
 // have in common, whatever model they run.
 struct TimeRanks {
   std::array<std::array<double, hardware::kRegimes>, hardware::kOperatorFamilies> by_family;
-  double extrapolated, joules;
+  double extrapolated, joules, drafting;
 };
 TimeRanks draw_ranks(RandomStream stream);
 
 // The factors at these ranks of what is known of the kernels of a model; for extrapolated times of the spread that is
 // supposed of assumed figures, for joules of that of the tag behind them. The headroom is Device::headroom().
+// `drafting` is 1.
 TimeFactors factors_at(const TimeRanks& ranks, const hardware::Device& device, const models::ModelSpec& model,
                        const models::ParallelPlan& plan, const hardware::Device::Settings& settings);
+
+// The factor on the joules of such a device of users.
+double drafting_at(const TimeRanks& ranks, const hardware::Device& device);
 
 // The same device, or as many of it as a replica has, with each step's times multiplied: by the factors of the regime
 // that its tokens put it in. Prices that a power limit has slowed already are multiplied like others.

@@ -11,12 +11,14 @@
 namespace llmscape::metrics {
 
 // What joules are spent on: the steps of devices, by hardware::EnergyComponent, what devices draw whether they work or
-// not, and hosts of retrieval, all in all.
+// not, hosts of retrieval, all in all, and drafts that users' devices make.
 inline constexpr std::size_t kStatic = hardware::kEnergyComponents;
 inline constexpr std::size_t kRetrieval = kStatic + 1;
-inline constexpr std::size_t kSpendings = kRetrieval + 1;
+inline constexpr std::size_t kDrafting = kRetrieval + 1;
+inline constexpr std::size_t kSpendings = kDrafting + 1;
 constexpr std::string_view name_of_spending(std::size_t spending) {
   if (spending == kStatic) return "static";
+  if (spending == kDrafting) return "drafts";
   return spending == kRetrieval ? "retrieval" : hardware::kEnergyComponentNames[spending];
 }
 

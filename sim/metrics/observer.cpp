@@ -72,23 +72,13 @@ void Observer::on_task_start(const workloads::Program&, Seconds at) {
   backlog.add(at, window_.open_tasks(), lost_tasks_);
 }
 
-namespace {
-
-// Where the tokens of a request that left at `at` came from: those of lost replicas may have come since it arrived.
-Seconds first_of(const Request& request, Seconds at) {
-  if (request.lost > 0 || request.first_token >= at) return std::min(request.arrival, at);
-  return request.first_token;
-}
-
-}  // namespace
-
 void Observer::add_open(const Request& request, std::int64_t emitted, Seconds end, const Span& span, WindowSums& sums) {
-  if (emitted > 0) sums.emitted_tokens += static_cast<double>(emitted) * span.share(first_of(request, end), end);
+  if (emitted > 0) sums.emitted_tokens += static_cast<double>(emitted) * span.share(request.answered_from(end), end);
 }
 
 void Observer::add(const Request& request, Outcome outcome, Seconds at, const Span& span, WindowSums& to) const {
   const std::int64_t emitted = request.emitted + request.lost;
-  if (emitted > 0) to.emitted_tokens += static_cast<double>(emitted) * span.share(first_of(request, at), at);
+  if (emitted > 0) to.emitted_tokens += static_cast<double>(emitted) * span.share(request.answered_from(at), at);
   if (outcome != Outcome::completed) return;
   const double share = span.share(request.first_token, request.last_token);
   if (share == 0) return;

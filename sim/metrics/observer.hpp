@@ -126,8 +126,10 @@ class Observer : public serving::RequestListener {
 // group.
 class StepRecorder : public serving::StepListener {
  public:
-  StepRecorder(Seconds warmup, WindowTracker& window, Values& gap_values, PowerSeries& power)
-      : warmup_(warmup), window_(window), gap_values_(gap_values), power_(power) {}
+  // `drafting`: of users' devices that make drafts; nullptr: there are none.
+  StepRecorder(Seconds warmup, WindowTracker& window, Values& gap_values, PowerSeries& power,
+               PowerSeries* drafting = nullptr)
+      : warmup_(warmup), window_(window), gap_values_(gap_values), power_(power), drafting_(drafting) {}
   void on_token_gaps(Seconds at, Seconds gap, std::int64_t count) override {
     if (at < warmup_ || count == 0) return;
     gaps.add(gap.si(), count);
@@ -136,6 +138,9 @@ class StepRecorder : public serving::StepListener {
   void on_step(Seconds, Seconds, std::int64_t, std::int64_t, std::int64_t, std::int64_t) override {}
   [[nodiscard]] bool hears_steps() const override { return false; }
   void on_energy(Seconds start, Seconds end, Joules energy) override { power_.add(start, end, energy); }
+  void on_drafting(Seconds start, Seconds end, Joules energy) override {
+    if (drafting_) drafting_->add(start, end, energy);
+  }
   void on_first_token(Seconds at) override { window_.on_first_token(at); }
 
   Moments gaps;  // seconds
@@ -145,6 +150,7 @@ class StepRecorder : public serving::StepListener {
   WindowTracker& window_;
   Values& gap_values_;
   PowerSeries& power_;
+  PowerSeries* drafting_;
 };
 
 }  // namespace llmscape::metrics

@@ -118,8 +118,8 @@ std::string widening(const AccuracyPage& page) {
     add(run->coverage, "ttft", "TTFT");
   }
   if (page.energy) {
-    add(page.energy->coverage, "mean_w", "watts");
-    add(page.energy->coverage, "joules_per_output_token", "joules of an output token");
+    add(page.energy->coverage, "mean_w", "watts above those at rest");
+    add(page.energy->coverage, "joules_per_output_token", "joules of an output token above those at rest");
   }
   return text;
 }

@@ -67,7 +67,7 @@ CostResult cost_of(const CostConfig& cost, const std::vector<GroupTime>& groups,
   const auto per_million = [output_tokens](double amount) {
     return output_tokens > 0 ? std::optional(amount / output_tokens * 1e6) : std::nullopt;
   };
-  const Joules site = Joules(energy.total_joules) * cost.pue;
+  const Joules site = Joules(energy.total_joules - energy.drafting_joules) * cost.pue;  // users pay for theirs
   double rent = 0, written_off = 0, capital = 0;
   bool rents = false, writes_off = false, owns = false;
   for (const GroupTime& group : groups) {

@@ -26,6 +26,8 @@ metrics::EnergyLedger ledger_of(const Parts& parts, const serving::Gateway& gate
     for (std::size_t component = 0; component < energy.size(); ++component)
       ledger.spend(group, component, energy[component]);
     ledger.spend(group, metrics::kStatic, standing_power(parts, r) * portion.devices_on(parts, gateway, r));
+    if (const Joules drafts = portion.replicas[r].drafting; drafts > Joules())
+      ledger.spend(name_of_drafting(*parts.drafting[r]), metrics::kDrafting, drafts);
   }
   if (const auto& hosts = parts.retrieval) {
     ledger.spend(name_of_hosts(*hosts), metrics::kRetrieval, joules_of_searching(*hosts, portion.searching));
@@ -37,11 +39,14 @@ metrics::EnergyLedger ledger_of(const Parts& parts, const serving::Gateway& gate
 // Of the joules that replicas and hosts spent, those behind which an assumed figure stands.
 std::vector<std::pair<std::string, Joules>> assumed_joules(const Parts& parts, const serving::Gateway& gateway,
                                                            const Portion& portion) {
-  Joules work, idle, retrieval;
+  Joules work, idle, retrieval, drafts;
   for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
     const hardware::EnergyTags tags = parts.devices[r]->energy_tags();
     if (tags.dynamic == Tag::assumed)
       for (const Joules component : portion.replicas[r].energy) work += component;
+    if (const hardware::Device* drafting = parts.drafting[r];
+        drafting && drafting->energy_tags().dynamic == Tag::assumed)
+      drafts += portion.replicas[r].drafting;
     if (tags.idle == Tag::assumed) idle += standing_power(parts, r) * portion.devices_on(parts, gateway, r);
   }
   if (const auto& hosts = parts.retrieval) {
@@ -50,16 +55,33 @@ std::vector<std::pair<std::string, Joules>> assumed_joules(const Parts& parts, c
     // What a core draws beyond its share of the idle host follows from both.
     if (idle_is || peak_is) retrieval += joules_of_searching(*hosts, portion.searching);
   }
-  return {{"work", work}, {"idle", idle}, {"retrieval", retrieval}};
+  return {{"work", work}, {"idle", idle}, {"retrieval", retrieval}, {"drafts", drafts}};
+}
+
+// What the portion would come to at the power limits of all devices and hosts.
+std::optional<double> joules_at_limit(const Parts& parts, const serving::Gateway& gateway, const Portion& portion) {
+  Joules most;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) {
+    const Watts headroom = parts.devices[r]->headroom() * static_cast<double>(parts.devices_counted[r]);
+    if (parts.devices[r]->headroom() <= Watts() || parts.drafting[r]) return std::nullopt;
+    most += (standing_power(parts, r) + headroom) * portion.devices_on(parts, gateway, r);
+  }
+  if (const auto& hosts = parts.retrieval)
+    most += static_cast<double>(hosts->count) * *hosts->host.tdp * portion.length();
+  return most.si();
 }
 
 void add_boundary(const Parts& parts, EnergyResult& result) {
   std::map<hardware::EnergyBoundary, std::string> found;
   std::map<std::string, std::string> by_group;
-  for (const hardware::Device* device : parts.devices) {
-    const std::string own(hardware::name_of(device->energy_boundary));
-    found.emplace(device->energy_boundary, own);
-    by_group.emplace(device->name, own);
+  const auto add = [&](const hardware::Device& device, const std::string& group) {
+    const std::string own(hardware::name_of(device.energy_boundary));
+    found.emplace(device.energy_boundary, own);
+    by_group.emplace(group, own);
+  };
+  for (std::size_t r = 0; r < parts.devices.size(); ++r) {
+    add(*parts.devices[r], parts.devices[r]->name);
+    if (parts.replicas[r]->totals().drafting > Joules()) add(*parts.drafting[r], name_of_drafting(*parts.drafting[r]));
   }
   if (found.empty()) return;
   result.boundary.clear();
@@ -67,11 +89,12 @@ void add_boundary(const Parts& parts, EnergyResult& result) {
   if (found.size() > 1) result.boundary_by_group.assign(by_group.begin(), by_group.end());
 }
 
-// Components that nothing was spent on are left out, but for static power: a device without any is worth seeing.
+// Components that nothing was spent on are left out, but for static power: a device without any is worth seeing. What
+// users' devices draw at rest is not counted.
 std::vector<std::pair<std::string, double>> by_component(const metrics::EnergyLedger::Row& row) {
   std::vector<std::pair<std::string, double>> joules;
   for (std::size_t spending = 0; spending < row.size(); ++spending)
-    if (row[spending] > Joules() || spending == metrics::kStatic)
+    if (row[spending] > Joules() || (spending == metrics::kStatic && row[metrics::kDrafting] == Joules()))
       joules.emplace_back(metrics::name_of_spending(spending), row[spending].si());
   return joules;
 }
@@ -138,6 +161,7 @@ EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, cons
   result.joules = by_component(ledger.sums());
   for (const auto& [group, row] : ledger.by_group()) result.by_group.emplace_back(group, by_component(row));
   result.total_joules = ledger.total().si();
+  result.drafting_joules = ledger.sums()[metrics::kDrafting].si();
   if (tokens > 0) {
     result.joules_per_output_token = result.total_joules / tokens;
     if (result.total_joules > 0) result.output_tokens_per_joule = tokens / result.total_joules;
@@ -153,6 +177,7 @@ EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, cons
     if (joules > Joules()) result.assumed.emplace_back(what, joules.si() / result.total_joules);
   }
   if (result.total_joules > 0) result.assumed_share = std::min(1.0, assumed.si() / result.total_joules);
+  result.most_joules = joules_at_limit(parts, gateway, portion);
   if (result.total_joules > 0) result.idle_share = ledger.sums()[metrics::kStatic].si() / result.total_joules;
   return result;
 }

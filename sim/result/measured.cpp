@@ -6,8 +6,9 @@
 namespace llmscape::result {
 namespace {
 
-void add_open(const Parts& parts, const serving::Gateway& gateway, Seconds end, const metrics::Span& span,
-              metrics::WindowSums& sums) {
+// Adds the tokens of calls that are open at the end, and takes off those that no step computed.
+void count_unended(const Parts& parts, const serving::Gateway& gateway, Seconds end, const metrics::Span& span,
+                   metrics::WindowSums& sums) {
   gateway.calls().for_each_open([&](const serving::Request& request) {
     std::int64_t emitted = request.lost;
     if (request.replica >= 0) {
@@ -17,13 +18,17 @@ void add_open(const Parts& parts, const serving::Gateway& gateway, Seconds end, 
     }
     metrics::Observer::add_open(request, emitted, end, span, sums);
   });
+  // Calls that were given up had the tokens of the steps under way, which the end of the run cut short.
+  for (const serving::Replica* replica : parts.replicas)
+    for (const auto& never : replica->abandoned())
+      sums.emitted_tokens -= static_cast<double>(never.tokens) * span.share(never.from, never.left);
 }
 
 }  // namespace
 
 Measured whole_measured(const Parts& parts, const serving::Gateway& gateway, Seconds end) {
   Measured all{"whole", whole_run(parts, gateway, end), &metrics::PartSums::all, parts.observer.sums.all, Seconds()};
-  add_open(parts, gateway, end, {}, all.sums);
+  count_unended(parts, gateway, end, {}, all.sums);
   return all;
 }
 
@@ -38,12 +43,12 @@ Measured window_measured(const Parts& parts, const serving::Gateway& gateway, co
     measured.portion = between(from, to, all.portion);
     measured.part = &metrics::PartSums::window;
     measured.sums = parts.observer.sums.window;
-    add_open(parts, gateway, end, tracker.main(), measured.sums);
+    count_unended(parts, gateway, end, tracker.main(), measured.sums);
   } else if (tracker.rest().from > Seconds() && tracker.rest().from < end) {
     measured.portion = between(from, {}, all.portion);
     measured.part = &metrics::PartSums::rest;
     measured.sums = parts.observer.sums.rest;
-    add_open(parts, gateway, end, tracker.rest(), measured.sums);
+    count_unended(parts, gateway, end, tracker.rest(), measured.sums);
   }
   measured.arrivals_from = measured.portion.from;
   return measured;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -74,6 +75,12 @@ const Column* find_column(std::string_view name) {
   }();
   const auto found = by_name.find(name);
   return found == by_name.end() ? nullptr : found->second;
+}
+
+std::pair<double, double> on_servers(const ServerSpread& spread, const End& low, const End& high) {
+  const double most = high.idle + spread.above * (high.value - high.idle);
+  return {low.idle + spread.below * (low.value - low.idle),
+          high.most ? std::min(most, std::max(*high.most, high.value)) : most};
 }
 
 std::vector<const Column*> find_columns(std::string_view name) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/quantity.hpp"
@@ -28,7 +29,23 @@ enum class Better { higher, lower, neither };
 // which fits these factors; docs/accuracy.md says on what).
 struct ServerSpread {
   double below = 1, above = 1;
+  // Of joules and watts: they multiply what lies above those of devices at rest, which are known, and the high end is
+  // no more than what the devices may draw comes to in the time that was predicted.
+  bool above_idle = false;
 };
+
+// An end of an interval, and of it what does not vary beside what a device does.
+struct End {
+  double value = 0;
+  double idle = 0;             // of ServerSpread::above_idle
+  std::optional<double> most;  // what it may be at most
+  template <class Message>
+  void cross(Message& m) {
+    m(value, idle, most);
+  }
+};
+// Where servers would show an interval from one end to the other.
+std::pair<double, double> on_servers(const ServerSpread& spread, const End& low, const End& high);
 
 // One quantity of a result: its one name, what it means, and how it is taken. Observer, JSON, CSV, intervals, summary,
 // `llmscape list metrics`, pages, `compare` and `check` follow from these rows.

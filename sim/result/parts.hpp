@@ -20,6 +20,7 @@ struct Parts {
   const Edges& edges;  // of the window
   std::vector<const serving::Replica*> replicas;
   std::vector<const hardware::Device*> devices;
+  std::vector<const hardware::Device*> drafting;   // of users; nullptr: none makes its drafts
   std::vector<const Moments*> gaps;                // between tokens, and
   std::vector<std::size_t> pools;                  // of the scenario's, where the replica stood at first
   std::vector<const serving::DeviceTurns*> turns;  // nullptr where the replica has its devices alone
@@ -29,5 +30,8 @@ struct Parts {
   const Values* gap_values = nullptr;             // those of all replicas
   const std::map<std::string, metrics::PowerSeries>* power = nullptr;  // by group of devices; dynamic
 };
+
+// "drafts on snapdragon-8-elite": what stands for such devices among the groups of devices.
+inline std::string name_of_drafting(const hardware::Device& device) { return "drafts on " + device.name; }
 
 }  // namespace llmscape::result

@@ -29,7 +29,7 @@ Portion whole_run(const Parts& parts, const serving::Gateway& gateway, Seconds e
   Portion whole{Seconds(), end, {}, {}};
   for (const serving::Replica* replica : parts.replicas) {
     const serving::ReplicaTotals& totals = replica->totals();
-    whole.replicas.push_back({totals.busy, totals.energy, totals.busy_by_resource});
+    whole.replicas.push_back({totals.busy, totals.energy, totals.busy_by_resource, totals.drafting});
   }
   if (const serving::SearchHosts* hosts = gateway.programs().search_hosts()) whole.searching = hosts->busy(end);
   return whole;

@@ -30,15 +30,23 @@ std::vector<engine::TimeRanks> interval_ranks(const scenario::Scenario& scenario
   return ranks;
 }
 
-std::optional<std::pair<double, double>> interval_of(const std::vector<double>& values) {
+metrics::End end_of(double value, const metrics::ServerSpread* spread, const result::RunResult& result) {
+  metrics::End end{value, 0, {}};
+  if (!spread || !spread->above_idle || !result.energy || result.energy->total_joules <= 0) return end;
+  end.idle = value * result.energy->idle_share;
+  if (result.energy->most_joules) end.most = value * *result.energy->most_joules / result.energy->total_joules;
+  return end;
+}
+
+std::optional<std::pair<metrics::End, metrics::End>> interval_of(const std::vector<metrics::End>& values) {
   if (values.size() < result::kIntervalRuns) return std::nullopt;
-  const auto [least, greatest] = std::ranges::minmax(values);
-  return std::pair(least, greatest);
+  const auto [least, greatest] = std::ranges::minmax_element(values, {}, &metrics::End::value);
+  return std::pair(*least, *greatest);
 }
 
 namespace {
 
-using Values = std::vector<std::pair<std::string, double>>;  // of metrics, by their columns
+using Values = std::vector<std::pair<std::string, metrics::End>>;  // of metrics, by their columns
 
 Values one_run(const scenario::Scenario& scenario, std::size_t run) {
   world::Options options = one_of_many();
@@ -49,17 +57,18 @@ Values one_run(const scenario::Scenario& scenario, std::size_t run) {
   Values values;
   for (const metrics::Column& column : metrics::columns())
     if (const auto value = column.interval ? column.value(result) : std::nullopt)
-      values.emplace_back(column.name, *value);
+      values.emplace_back(column.name, end_of(*value, column.metric->server, result));
   return values;
 }
 
 // What a server would show of the metric; nothing where that is not known. Servers were measured on GPUs.
-std::optional<std::pair<double, double>> on_servers(const std::string& name, const std::pair<double, double>& kernels) {
+std::optional<std::pair<double, double>> on_servers(const std::string& name,
+                                                    const std::pair<metrics::End, metrics::End>& kernels) {
   const metrics::Column& column = *metrics::find_column(name);
   const metrics::ServerSpread* spread = column.metric->server;
   const bool known = column.statistic.empty() || column.statistic == "mean" || column.statistic == "p50";
   if (!spread || !known) return std::nullopt;
-  return std::pair(spread->below * kernels.first, spread->above * kernels.second);
+  return metrics::on_servers(*spread, kernels.first, kernels.second);
 }
 
 bool all_gpus(const scenario::Scenario& scenario) {
@@ -70,7 +79,7 @@ bool all_gpus(const scenario::Scenario& scenario) {
 
 result::Intervals collect(const scenario::Scenario& scenario, const std::vector<Values>& runs) {
   std::vector<std::string> names;  // in the order of the metrics
-  std::map<std::string, std::vector<double>> values;
+  std::map<std::string, std::vector<metrics::End>> values;
   for (const Values& run : runs)
     for (const auto& [name, value] : run) {
       if (values[name].empty()) names.push_back(name);
@@ -81,7 +90,7 @@ result::Intervals collect(const scenario::Scenario& scenario, const std::vector<
   for (const std::string& name : names)
     if (const auto interval = interval_of(values[name]))
       intervals.metrics.push_back(
-          {name, interval->first, interval->second, servers ? on_servers(name, *interval) : std::nullopt});
+          {name, interval->first.value, interval->second.value, servers ? on_servers(name, *interval) : std::nullopt});
   return intervals;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "sim/engine/time_factors.hpp"
+#include "sim/result/metric_table.hpp"
 #include "sim/result/result.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -14,8 +15,10 @@ namespace llmscape::run {
 // scenario's devices. Devices of one name err alike, wherever they stand.
 std::vector<engine::TimeRanks> interval_ranks(const scenario::Scenario& scenario, std::size_t run);
 
+// What a run says of a metric whose servers' spread is that; nothing: it is not known.
+metrics::End end_of(double value, const metrics::ServerSpread* spread, const result::RunResult& result);
 // From the least to the greatest of the values of all these runs; nothing where some have none.
-std::optional<std::pair<double, double>> interval_of(const std::vector<double>& values);
+std::optional<std::pair<metrics::End, metrics::End>> interval_of(const std::vector<metrics::End>& values);
 
 // Runs the scenario `kIntervalRuns` times more, each time with the kernel times of every device multiplied by factors
 // drawn from how measurements lay about the fits of its model's kernels (one for each device, operator family and

@@ -149,6 +149,10 @@ std::vector<std::string> draft_problems(const Scenario& scenario, const PoolConf
   return problems;
 }
 
+const hardware::Device* drafting_device(const PoolConfig& pool) {
+  return makes_drafts(pool) ? pool.speculation->draft.device.get() : nullptr;
+}
+
 std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineModel> steps, const Scenario& scenario,
                                                  const PoolConfig& pool, const hardware::Device& device) {
   if (!makes_drafts(pool)) return steps;

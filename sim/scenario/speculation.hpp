@@ -43,6 +43,8 @@ serving::Speculation speculation_of(const Scenario& scenario, const PoolConfig& 
 // Why the pool's drafts cannot be made, one sentence each; of replicas on `device`.
 std::vector<std::string> draft_problems(const Scenario& scenario, const PoolConfig& pool,
                                         const hardware::Device& device);
+// Of each user, which makes the pool's drafts; nullptr: they are made elsewhere, or not at all.
+const hardware::Device* drafting_device(const PoolConfig& pool);
 // The steps of a replica, with what its drafts add to them.
 std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineModel> steps, const Scenario& scenario,
                                                  const PoolConfig& pool, const hardware::Device& device);

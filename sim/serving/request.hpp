@@ -97,6 +97,11 @@ struct Request {
   void wait(Seconds at) { clock.enter(answered() ? RequestPhase::preempted : RequestPhase::queued, at); }
   void compute(Seconds at) { clock.enter(answered() ? RequestPhase::recompute : RequestPhase::prefill, at); }
   [[nodiscard]] bool answered() const { return seen.first < kNever; }
+  // From when on it had tokens, as one who looks at `at` sees it: those of lost replicas may have come since it
+  // arrived.
+  [[nodiscard]] Seconds answered_from(Seconds at) const {
+    return lost > 0 || first_token >= at ? std::min(arrival, at) : first_token;
+  }
   // Its replica was lost, and what was answered with it: all of it comes again.
   void begin_retry(Seconds at) {
     replica = -1;

@@ -19,10 +19,11 @@ namespace {
 
 struct RowAnswer {
   std::vector<std::optional<double>> predicted;
+  std::vector<std::optional<metrics::End>> ends;  // the same, of a draw
   std::string refused;
   template <class Message>
   void cross(Message& m) {
-    m(predicted, refused);
+    m(predicted, ends, refused);
   }
 };
 
@@ -52,17 +53,25 @@ class RowScenario {
 
   // `draw`: with kernel times of that run of the intervals.
   RowAnswer simulate(std::optional<std::size_t> draw = std::nullopt) {
-    if (!scenario_) return {{}, first_error(diagnostics_)};
+    if (!scenario_) return {{}, {}, first_error(diagnostics_)};
     world::Options options = run::one_of_many();
     if (draw) options.time_ranks = run::interval_ranks(*scenario_, *draw);
     Diagnostics diagnostics = diagnostics_;
     const result::RunResult result = run::run_scenario(*scenario_, options, diagnostics);
-    if (diagnostics.has_errors()) return {{}, first_error(diagnostics)};
+    if (diagnostics.has_errors()) return {{}, {}, first_error(diagnostics)};
     if (result.requests.completed < result.requests.injected)
       return {{},
+              {},
               fmt::format("{} of {} requests were answered: the others are longer than the KV pool",
                           result.requests.completed, result.requests.injected)};
-    return {metrics_of(result), ""};
+    std::vector<std::optional<double>> predicted = metrics_of(result);
+    std::vector<std::optional<metrics::End>> ends;
+    for (std::size_t i = 0; draw && i < predicted.size(); ++i) {
+      const auto columns = metrics::find_columns(table_.metrics[i].name);
+      const metrics::ServerSpread* spread = columns.empty() ? nullptr : columns.front()->metric->server;
+      ends.push_back(predicted[i] ? std::optional(run::end_of(*predicted[i], spread, result)) : std::nullopt);
+    }
+    return {std::move(predicted), std::move(ends), ""};
   }
 
  private:
@@ -143,7 +152,7 @@ std::vector<RowIntervals> row_intervals(const MeasuredTable& table, const std::v
   read_devices(table, rows, overrides, catalogs);
   std::vector<RowIntervals> intervals(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row)
-    intervals[row] = {rows[row], std::vector<std::optional<std::pair<double, double>>>(table.metrics.size())};
+    intervals[row] = {rows[row], std::vector<RowIntervals::Ends>(table.metrics.size())};
   ProcessPool<std::size_t, std::vector<RowAnswer>> pool(
       [&](const std::size_t& row) {
         RowScenario scenario(table, *rows[row], overrides, catalogs);
@@ -154,10 +163,10 @@ std::vector<RowIntervals> row_intervals(const MeasuredTable& table, const std::v
       limits_of(jobs));
   pool.run(numbers_below(rows.size()), [&](const std::size_t& row, TaskOutcome<std::vector<RowAnswer>> outcome) {
     if (!outcome.answer) return true;
-    std::vector<std::vector<double>> values(table.metrics.size());
+    std::vector<std::vector<metrics::End>> values(table.metrics.size());
     for (const RowAnswer& draw : *outcome.answer)
-      for (std::size_t i = 0; i < draw.predicted.size(); ++i)
-        if (draw.predicted[i]) values[i].push_back(*draw.predicted[i]);
+      for (std::size_t i = 0; i < draw.ends.size(); ++i)
+        if (draw.ends[i]) values[i].push_back(*draw.ends[i]);
     for (std::size_t i = 0; i < values.size(); ++i) intervals[row].metrics[i] = run::interval_of(values[i]);
     return true;
   });
@@ -171,7 +180,7 @@ std::optional<double> share_inside(const std::vector<RowIntervals>& intervals, s
     const auto& measured = of.row->measured[metric];
     if (!interval || !measured) continue;
     ++all;
-    if (interval->first <= *measured && *measured <= interval->second) ++inside;
+    if (interval->first.value <= *measured && *measured <= interval->second.value) ++inside;
   }
   return all > 0 ? std::optional(inside / all) : std::nullopt;
 }

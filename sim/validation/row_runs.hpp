@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/result/metric_table.hpp"
 #include "sim/scenario/scenario.hpp"
 #include "sim/validation/comparison.hpp"
 #include "sim/validation/measured_rows.hpp"
@@ -29,8 +30,9 @@ std::vector<const MeasuredRow*> rows_to_predict(const MeasuredTable& table);
 // Where a row's metrics lie if its devices' kernels err as they did where they were measured (sim/run/intervals.hpp):
 // low and high, one pair for each metric of the table; nothing where a run has no value.
 struct RowIntervals {
+  using Ends = std::optional<std::pair<metrics::End, metrics::End>>;
   const MeasuredRow* row = nullptr;
-  std::vector<std::optional<std::pair<double, double>>> metrics;
+  std::vector<Ends> metrics;
 };
 std::vector<RowIntervals> row_intervals(const MeasuredTable& table, const std::vector<const MeasuredRow*>& rows,
                                         const std::vector<std::string>& overrides, const scenario::Catalogs& catalogs,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 namespace llmscape::validation {
@@ -10,7 +11,8 @@ namespace {
 
 struct Scored {
   std::vector<std::optional<Value>> deployment;
-  double low = 0, high = 0, measured = 0;
+  metrics::End low, high;
+  double measured = 0;
 };
 
 std::vector<Scored> scored(const std::vector<RowIntervals>& rows, std::size_t metric,
@@ -40,8 +42,9 @@ metrics::ServerSpread spread_of(const std::vector<Scored>& rows, Counts counts) 
   std::vector<double> below, above;
   for (const Scored& row : rows) {
     if (!counts(row)) continue;
-    below.push_back(row.low / row.measured);
-    above.push_back(row.measured / row.high);
+    const double above_idle = row.measured - row.low.idle;
+    below.push_back(above_idle > 0 ? (row.low.value - row.low.idle) / above_idle : std::numeric_limits<double>::max());
+    above.push_back((row.measured - row.high.idle) / (row.high.value - row.high.idle));
   }
   return {1 / quantile_of(std::move(below)), quantile_of(std::move(above))};
 }
@@ -58,7 +61,8 @@ double held_out_share(const std::vector<RowIntervals>& rows, std::size_t metric,
   double held = 0;
   for (const Scored& row : all) {
     const auto spread = spread_of(all, [&](const Scored& other) { return other.deployment != row.deployment; });
-    if (spread.below * row.low <= row.measured && row.measured <= spread.above * row.high) ++held;
+    const auto [low, high] = metrics::on_servers(spread, row.low, row.high);
+    if (low <= row.measured && row.measured <= high) ++held;
   }
   return all.empty() ? 0 : held / static_cast<double>(all.size());
 }

@@ -10,9 +10,9 @@
 namespace llmscape::validation {
 
 // What servers did beside what the errors of kernels explain. Of each row it counts how far the measured value lies
-// beyond either end of its interval; the factors are these distances at kServerQuantile (split conformal prediction:
-// Romano, Patterson and Candes 2019). Rows of one deployment err alike, so that it takes a quantile above 0.95 for nine
-// of ten rows of a deployment that was not among them.
+// beyond either end of its interval, above what devices draw at rest in it (metrics::End::idle); the factors are these
+// distances at kServerQuantile (split conformal prediction: Romano, Patterson and Candes 2019). Rows of one deployment
+// err alike, so that it takes a quantile above 0.95 for nine of ten rows of a deployment that was not among them.
 inline constexpr double kServerQuantile = 0.96;
 
 // Of a metric of the table, by its number, from the rows that have it; factors of 1 without any.

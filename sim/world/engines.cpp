@@ -35,8 +35,8 @@ class Engines::Process : public kernel::Process {
 class Engines::StepRecorder : public metrics::StepRecorder {
  public:
   StepRecorder(Seconds warmup, metrics::WindowTracker& window, Values& gap_values, metrics::PowerSeries& power,
-               int replica, Watcher* watcher)
-      : metrics::StepRecorder(warmup, window, gap_values, power), replica_(replica), watcher_(watcher),
+               metrics::PowerSeries* drafting, int replica, Watcher* watcher)
+      : metrics::StepRecorder(warmup, window, gap_values, power, drafting), replica_(replica), watcher_(watcher),
         hears_steps_(watcher && watcher->hears_steps()) {}
   void on_step(Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t waiting,
                std::int64_t kv_blocks_used) override {
@@ -149,8 +149,8 @@ void Engines::draw_factors(const scenario::PoolConfig& config, const hardware::D
   if (options_.time_ranks.empty()) return;
   factors_ = engine::factors_at(options_.time_ranks.at(group), device, scenario_.model_on(config, device),
                                 config.plan(), scenario::settings_of(config).device);
-  // Joules of users' devices are among the step's.
-  if (config.speculation && config.speculation->draft.device) factors_->headroom = Watts();
+  if (const hardware::Device* drafting = scenario::drafting_device(config))
+    factors_->drafting = engine::drafting_at(options_.time_ranks.at(group), *drafting);
 }
 
 std::unique_ptr<engine::EngineModel> Engines::bind(const scenario::PoolConfig& config, const hardware::Device& device) {
@@ -174,8 +174,10 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   const auto placed = scenario_.config.hardware.fabric.groups.find(device.name);
   const std::int64_t devices = config.plan().devices();
   const auto index = replicas_.size();
-  StepRecorder& recorder = recorders_.emplace_back(scenario_.config.workload.warmup, window_, gap_values_,
-                                                   power_[device.name], static_cast<int>(index), options_.watcher);
+  const hardware::Device* drafting = scenario::drafting_device(config);
+  StepRecorder& recorder = recorders_.emplace_back(
+      scenario_.config.workload.warmup, window_, gap_values_, power_[device.name],
+      drafting ? &power_[result::name_of_drafting(*drafting)] : nullptr, static_cast<int>(index), options_.watcher);
   serving::ReplicaConfig replica;
   replica.index = static_cast<int>(index);
   replica.kv_blocks = size.kv.all();
@@ -219,7 +221,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
     replica.turns->add(replicas_.back(), scenario::load_time(scenario_, config, device),
                        [this, index] { ring(index); });
   pools_.back().replicas.push_back(&replicas_.back());
-  built_.push_back({&priced, pools_.size() - 1, replica.turns, stream == 0});
+  built_.push_back({&priced, drafting, pools_.size() - 1, replica.turns, stream == 0});
 }
 
 // Of a replica that begins at device `first`, or of the ranks that it steps with; nullptr: it sends no flows.
@@ -310,6 +312,7 @@ void Engines::fill(Ended& parts) const {
   for (std::size_t i = 0; i < replicas_.size(); ++i) {
     parts.replicas.push_back(&replicas_[i]);
     parts.devices.push_back(built_[i].device);
+    parts.drafting.push_back(built_[i].drafting);
     parts.gaps.push_back(&recorders_[i].gaps);
     const serving::DeviceTurns* turns = built_[i].turns;
     const bool counted = built_[i].first_stream && (!turns || turns->tenants().front() == &replicas_[i]);

@@ -53,6 +53,7 @@ class Engines {
   class StepRecorder;
   struct Built {
     const hardware::Device* device;
+    const hardware::Device* drafting;  // of users; nullptr: none makes its drafts
     std::size_t pool;
     const serving::DeviceTurns* turns;
     bool first_stream;  // of those that share the stages of a pipeline

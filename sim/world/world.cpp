@@ -107,8 +107,9 @@ result::RunResult World::run() {
   kernel_->fabric().check_invariants(end);
   engines_.settle(end);
   engines_.check_invariants(end);
-  Ended parts{
-      {observer_, scenario_.config.hardware.retrieval, window_, edges_, {}, {}, {}, {}, {}, {}, {}, {}}, scenario_, {}};
+  Ended parts{{observer_, scenario_.config.hardware.retrieval, window_, edges_, {}, {}, {}, {}, {}, {}, {}, {}, {}},
+              scenario_,
+              {}};
   engines_.fill(parts);
   parts.fabric = &kernel_->fabric();
   if (options_.watcher)

@@ -128,22 +128,33 @@ TEST_CASE("what of a step counts that runs when the run ends? (INV-6, INV-8)") {
 
 // A prompt of 4,000 tokens takes 0.4 s, each further token 10 ms, all of it at 500 W. At 0.455 s six tokens are there
 // (at 0.4, 0.41 ... 0.45 s) for 0.455 s x 500 W = 227.5 J: 37.92 J each. The step that ends at 0.46 s, and under
-// asynchronous scheduling the one behind it, are planned and emit nothing.
-TEST_CASE("joules of a token are over the tokens that were emitted by the horizon") {
-  for (const char* async : {"false", "true"}) {
-    CAPTURE(async);
-    const result::RunResult result = run_on_event_queue(*scenario_of(R"(schema: scenario/1
+// asynchronous scheduling the one behind it, are planned and emit nothing. A call that is given up at 0.455 s has the
+// token of the step that runs: seven for 230 J. The step behind it is cut short as the run ends with the call.
+TEST_CASE("joules of a token are over the tokens that were emitted when the run ends") {
+  struct Ends {
+    const char* override;
+    double at;
+    std::int64_t tokens;
+  };
+  for (const Ends ends : {Ends{"horizon=0.455 s", 0.455, 6}, Ends{"workload.timeout=0.455 s", 0.46, 7}})
+    for (const char* async : {"false", "true"}) {
+      CAPTURE(std::string(ends.override));
+      CAPTURE(async);
+      const auto scenario = scenario_of(R"(schema: scenario/1
 model: llama-3.1-8b
 hardware: {devices: [{kind: profile, name: p, model: llama-3.1-8b, prompts: [{tokens: 1000, time: 0.1 s, kv: 1 MB}, {tokens: 5000, time: 0.5 s, kv: 5 MB}], decode: {time_per_token: 10 ms, sequences: 20}, capacity: 1 TB, kv_tokens: 1000000, idle_power: 100 W, busy_power: 500 W}]}
-serving: {batcher: {policy: vllm_v1, async_scheduling: )" + std::string(async) +
-                                                                     R"(}}
+serving: {batcher: {policy: vllm_v1, async_scheduling: )" +
+                                            std::string(async) + R"(}}
 workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, value: 4000}, output: {kind: fixed, value: 11}}}
-horizon: 0.455 s
-)"));
-    CHECK(result.tokens.emitted == 6);
-    REQUIRE(result.energy->joules_per_output_token);
-    CHECK(*result.energy->joules_per_output_token == approx(227.5 / 6).epsilon(1e-9));
-  }
+)",
+                                        {ends.override});
+      const result::RunResult result = run_on_event_queue(*scenario);
+      CHECK(result.simulated_s == approx(ends.at).epsilon(1e-9));
+      CHECK(result.tokens.emitted == ends.tokens);
+      REQUIRE(result.energy->joules_per_output_token);
+      CHECK(*result.energy->joules_per_output_token ==
+            approx(500 * ends.at / static_cast<double>(ends.tokens)).epsilon(1e-9));
+    }
 }
 
 // Chunks, preemptions, drafts, streams of a pipeline, answers of one token.

@@ -216,6 +216,55 @@ TEST_CASE("searches by hosts delay a call by their closed form, and their joules
   CHECK(result::to_json(result) == json_on_simgrid(*scenario));
 }
 
+// Drafts that are looked up take nothing, so that the board is left with the work of the same passes.
+TEST_CASE("joules of drafts on users' devices are theirs, with their tags, and nobody else's (INV-6)") {
+  const auto run = [](const std::string& draft) {
+    return run_on_event_queue(*scenario_of(R"(schema: scenario/1
+model: llama-3.1-8b
+hardware: {devices: [{name: g, preset: h100-sxm}]}
+serving: {speculation: {tokens: 4, acceptance: 0.6)" +
+                                           draft + R"(}}
+workload: {arrivals: {kind: burst, programs: 32}, requests: 32, stream: {kind: lengths, prompt: {kind: fixed, value: 512}, output: {kind: fixed, value: 65}}}
+window: {rule: whole}
+cost: {currency: USD, electricity: 3600 /kWh, pue: 1.5, carbon: 3.6 kg/kWh}
+)"));
+  };
+  const auto joules_of = [](const result::RunResult& of, std::string_view group, std::string_view component) {
+    for (const auto& [name, joules] : of.energy->by_group)
+      if (name == group)
+        for (const auto& [spent_on, value] : joules)
+          if (spent_on == component) return value;
+    return 0.0;
+  };
+  const result::RunResult plain = run("");
+  const result::RunResult drafted =
+      run(", draft: {model: qwen3-0.6b, device: rtx-4090, link: {latency: 1 ms, uplink: 1 GB/s}, deadline: 10 s}");
+  for (const char* component : {"active", "compute", "memory"})
+    CHECK(joules_of(drafted, "g", component) == approx(joules_of(plain, "g", component)));
+  const double drafts = joules_of(drafted, "drafts on rtx-4090", "drafts");
+  CHECK(drafts > 1000);
+  double board = 0;
+  for (const char* component : {"active", "compute", "memory", "static"}) board += joules_of(drafted, "g", component);
+  CHECK(board / drafted.simulated_s < 700);
+  CHECK(drafted.energy->total_joules == approx(board + drafts));
+  CHECK(*drafted.energy->joules_per_output_token == approx((board + drafts) / (32 * 65)));
+  // The 4090's joules are assumed, the H100's measured.
+  CHECK(plain.energy->assumed_share == 0);
+  CHECK(drafted.energy->assumed_share == approx(drafts / (board + drafts)));
+  CHECK(drafted.energy->assumed == std::vector{std::pair(std::string("drafts"), drafts / (board + drafts))});
+  // 3,600 /kWh are 1e-3 /J, 3.6 kg/kWh are 1e-3 g/J: of the board, with what the site takes beside it.
+  CHECK(*drafted.cost->total == approx(1e-3 * 1.5 * board));
+  CHECK(*drafted.cost->co2_g == approx(1e-3 * 1.5 * board));
+  // Chips and boards are told apart.
+  const result::RunResult phones =
+      run(", draft: {model: qwen3-0.6b, device: snapdragon-8-elite, link: {latency: 1 ms, uplink: 1 GB/s}, deadline: "
+          "10 s}");
+  CHECK(phones.energy->boundary == "chip+board");
+  CHECK(phones.energy->boundary_by_group ==
+        std::vector{std::pair(std::string("drafts on snapdragon-8-elite"), std::string("chip")),
+                    std::pair(std::string("g"), std::string("board"))});
+}
+
 TEST_CASE("joules of hosts are assumed where the powers behind them are") {
   auto scenario = *scenario_of(
       "schema: scenario/1\nmodel: llama-3.1-8b\nhardware:\n  devices: [{name: gpu, preset: h100-sxm}]\n"

@@ -251,6 +251,7 @@ void Replica::read(const Message& message, Seconds now) {
     case Message::Kind::cancel:
       if (message.request->id != message.id) break;
       state_.kv.offload.cancel(state_, *message.request);
+      ledger_.abandon(*message.request, state_.decoding, now);
       if (state_.cancel(*message.request)) {
         stamp_accepted(now);
         outcomes_.on_outcome(*message.request, message.why, now);

@@ -124,6 +124,7 @@ class Replica {
   [[nodiscard]] const EngineState& state() const { return state_; }
   // Time and joules of the steps that have ended when it was last woken; the rest of all that were planned.
   [[nodiscard]] const ReplicaTotals& totals() const { return ledger_.totals(); }
+  [[nodiscard]] std::span<const StepLedger::Abandoned> abandoned() const { return ledger_.abandoned(); }
   // What its steps had come to by `at`, the present: a step under way counts by its share of time. The same bytes
   // however far steps are planned ahead (INV-14).
   [[nodiscard]] StepUse used_until(Seconds at);

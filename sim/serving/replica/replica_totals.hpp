@@ -36,6 +36,7 @@ struct ReplicaTotals {
   Seconds extrapolated;                                          // of it, outside the range of the device's parameters
   Flops flops;
   Bytes bytes;
+  Joules drafting;  // of users' devices: not among `energy`
   [[nodiscard]] Seconds time_of(std::size_t family) const {
     Seconds sum;
     for (const auto& of_bound : time) sum += of_bound[family];

@@ -135,6 +135,9 @@ void StepLedger::spend_whole(const UnderWay& step, const engine::EngineCost& cos
   totals_.bytes += cost.bytes * share;
   totals_.expert_bytes += cost.expert_bytes * share;
   listener_.on_energy(step.start, cut ? until : step.end, energy);
+  if (cost.drafting == Joules()) return;
+  totals_.drafting += cost.drafting * share;
+  listener_.on_drafting(step.start, cut ? until : step.end, cost.drafting * share);
 }
 
 // The same of a whole step of a run. Its stages are not shared, and it waits for nobody: such steps are not planned
@@ -156,6 +159,7 @@ void StepUse::add(const StepUse& other, double share) {
   busy += other.busy * share;
   for (std::size_t i = 0; i < energy.size(); ++i) energy[i] += other.energy[i] * share;
   for (std::size_t i = 0; i < busy_by_resource.size(); ++i) busy_by_resource[i] += other.busy_by_resource[i] * share;
+  drafting += other.drafting * share;
 }
 
 // What has ended is counted first, so that all steps are added in one order; one that starts at `at` may be planned or
@@ -164,13 +168,13 @@ StepUse StepLedger::used_until(Seconds at) {
   spend_ended(at);
   ReplicaTotals ended = totals_;  // how often this is asked must not show in the sums
   runs_.add_to(ended, timing_.stages);
-  StepUse sum{ended.busy, ended.energy, ended.busy_by_resource};
+  StepUse sum{ended.busy, ended.energy, ended.busy_by_resource, ended.drafting};
   for (std::size_t i = 0; i < under_way_.size(); ++i) {
     const UnderWay& step = under_way_[i];
     if (step.start >= at) break;
     const Seconds lasts = step.end - step.start;
     const engine::EngineCost cost = step.cost();
-    const StepUse own{timing_.shared_stages ? cost.stage() : lasts, cost.energy, cost.busy};
+    const StepUse own{timing_.shared_stages ? cost.stage() : lasts, cost.energy, cost.busy, cost.drafting};
     sum.add(own, step.share_until(at));
   }
   return sum;
@@ -196,13 +200,31 @@ StepLedger::Cut StepLedger::cut_at(Seconds until) {
   return cut;
 }
 
+void StepLedger::abandon(const Request& request, const DecodeSet& decoding, Seconds now) {
+  std::erase_if(abandoned_, [now](const Abandoned& tokens) { return tokens.end <= now; });
+  std::int64_t decode_steps = 0;
+  for (std::size_t i = 0; i < under_way_.size(); ++i)
+    if (under_way_[i].end > now && under_way_[i].decodes > 0) ++decode_steps;
+  std::int64_t after = decoding.unanswered(request, now, decode_steps);
+  for (std::size_t i = 0; i < under_way_.size() && after > 0; ++i) {
+    const UnderWay& step = under_way_[i];
+    if (step.end <= now) continue;
+    if (step.decodes > 0) --decode_steps;
+    const std::int64_t later = decoding.unanswered(request, step.end, decode_steps);
+    if (after > later) abandoned_.push_back({request.answered_from(now), now, step.end, after - later});
+    after = later;
+  }
+}
+
 StepLedger::Cut StepLedger::lose(Seconds at) {
+  abandoned_.clear();  // they stay with their requests, which are not answered again
   const Cut cut = cut_at(at);
   totals_.lost_prefill_tokens += cut.prefill_tokens;
   return cut;
 }
 
 void StepLedger::stop(Seconds now) {
+  std::erase_if(abandoned_, [now](const Abandoned& tokens) { return tokens.end <= now; });
   const Cut cut = cut_at(now);
   totals_.cut_prefill_tokens += cut.prefill_tokens;
   totals_.cut_emitted_tokens += cut.emitted_tokens;

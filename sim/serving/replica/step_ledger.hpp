@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/engine/engine_model.hpp"
+#include "sim/serving/replica/decode_set.hpp"
 #include "sim/serving/replica/ring.hpp"
 #include "sim/serving/replica/run_sums.hpp"
 #include "sim/serving/replica/step_plan.hpp"
@@ -18,6 +19,7 @@ struct StepUse {
   Seconds busy;
   std::array<Joules, hardware::kEnergyComponents> energy{};
   std::array<Seconds, hardware::kResources> busy_by_resource{};
+  Joules drafting{};  // of users' devices
 
   void add(const StepUse& other, double share);
 };
@@ -35,6 +37,8 @@ class StepListener {
   [[nodiscard]] virtual bool hears_steps() const { return true; }
   // The dynamic energy of a step, of all devices of the replica, once it has ended or was cut short.
   virtual void on_energy(Seconds start, Seconds end, Joules energy) = 0;
+  // The same of users' devices that made its drafts.
+  virtual void on_drafting(Seconds /*start*/, Seconds /*end*/, Joules /*energy*/) {}
   // A request's first token is answered at `at`.
   virtual void on_first_token(Seconds /*at*/) {}
 };
@@ -131,6 +135,17 @@ class StepLedger {
   // So many tokens were never answered, as the replica was lost before the end of their steps.
   void count_unanswered(std::int64_t tokens) { totals_.lost_emitted_tokens += tokens; }
 
+  // Tokens of a request that left, having answered others since `from`, before the step that computes them had ended.
+  struct Abandoned {
+    Seconds from, left;
+    Seconds end;  // of the step
+    std::int64_t tokens = 0;
+  };
+  // A request is about to leave at `now`: the steps under way go on, and answer it what they would have.
+  void abandon(const Request& request, const DecodeSet& decoding, Seconds now);
+  // Once the run is over: those of steps that it cut short.
+  [[nodiscard]] std::span<const Abandoned> abandoned() const { return abandoned_; }
+
   // The time and joules of steps that have ended by `now` count.
   void spend_ended(Seconds now);
   // Of steps that were cut short.
@@ -163,6 +178,7 @@ class StepLedger {
   StepListener& listener_;
   Ring<UnderWay> under_way_;  // in the order in which they were planned
   RunSums runs_;              // whole steps of runs that have ended
+  std::vector<Abandoned> abandoned_;
   ReplicaTotals totals_;
 };
 

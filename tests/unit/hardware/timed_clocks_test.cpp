@@ -6,6 +6,7 @@
 #include "tests/support/approx.hpp"
 
 #include <cmath>
+#include <numeric>
 
 namespace llmscape::hardware {
 namespace {
@@ -62,6 +63,49 @@ TEST_CASE("what does a limit of 400 W do to it? 588 J take 1.47 s, though one th
   // 600 W at boost: 600 c^3 = 400 at c = 0.874.
   const StepPhases free = below(timed(Joules(600)), 400)->phases({});
   CHECK(free.time().si() == approx(std::cbrt(1.5)).epsilon(2e-3));
+}
+
+// 250 W active, 600 W of work and 88 W of traffic in a second, held to 600: at 0.8 of the clock V^2 is 0.64, and
+// 250 x 0.8 x 0.64 + 600 x 0.64 + 88 = 128 + 384 + 88.
+TEST_CASE("joules of a family at the limit are those of the clock that it ran at: traffic does not fall with it") {
+  const auto held = [](double active, double work, double memory, double links, double clock) {
+    Phase phase;
+    phase.energy_of(EnergyComponent::active) = Joules(active);
+    phase.energy_of(EnergyComponent::compute) = Joules(work);
+    phase.energy_of(EnergyComponent::memory) = Joules(memory);
+    phase.energy_of(EnergyComponent::interconnect) = Joules(links);
+    CHECK(hold_to(phase, Joules(600)) == approx(clock).epsilon(1e-12));
+    CHECK(std::accumulate(phase.energy.begin(), phase.energy.end(), Joules()).si() == approx(600).epsilon(1e-12));
+    return phase;
+  };
+  Phase fast = held(250, 600, 80, 8, 0.8);
+  CHECK(fast.energy_of(EnergyComponent::active).si() == approx(128));
+  CHECK(fast.energy_of(EnergyComponent::compute).si() == approx(384));
+  CHECK(fast.energy_of(EnergyComponent::memory).si() == approx(80));
+  CHECK(fast.energy_of(EnergyComponent::interconnect).si() == approx(8));
+  // Below 0.7 V^2 stays at 0.49: 1,000 x 0.5 x 0.49 + 500 x 0.49 + 110.
+  CHECK(held(1000, 500, 110, 0, 0.5).energy_of(EnergyComponent::compute).si() == approx(245));
+  // Traffic alone exceeds the limit: at 0.15 200 x 0.15 x 0.49 + 100 x 0.49 + 700 = 763.7, and all are cut alike.
+  CHECK(held(200, 100, 700, 0, 0.15).energy_of(EnergyComponent::memory).si() == approx(700 * 600 / 763.7));
+  CHECK(held(0, 1300, 0, 0, 0.15).energy_of(EnergyComponent::compute).si() == approx(600));
+}
+
+// Experts that draw more than the limit in the time that they were measured to take: their bytes take what bytes do.
+TEST_CASE("a lower limit raises no joules of arithmetic, and joules of traffic are those of its bytes") {
+  Gpu gpu = catalog_gpu("h100-sxm");
+  const Prompt prompt(8192);
+  const auto of = [&](EnergyComponent component) {
+    return step(gpu, llama_8b(), prompt.batch).energy[static_cast<std::size_t>(component)].si();
+  };
+  const double bytes = step(gpu, llama_8b(), prompt.batch).bytes.si();
+  CHECK(of(EnergyComponent::memory) == approx(bytes * gpu.energy.memory.si()));
+  double last = of(EnergyComponent::compute);
+  for (const double limit : {690.0, 650.0, 600.0, 500.0, 400.0, 300.0}) {
+    CAPTURE(limit);
+    gpu.power_limit = Watts(limit);
+    CHECK(of(EnergyComponent::compute) <= last * (1 + 1e-9));
+    last = of(EnergyComponent::compute);
+  }
 }
 
 TEST_CASE("a limit at which it was timed, or a higher one, changes nothing") {

@@ -65,11 +65,14 @@ TEST_CASE("a row's interval holds its prediction, and the share of rows inside c
   REQUIRE(intervals.size() == 2);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     REQUIRE(intervals[i].metrics[1]);
-    CHECK(intervals[i].metrics[1]->first < *points[i].predicted[1]);
-    CHECK(intervals[i].metrics[1]->second > *points[i].predicted[1]);
+    CHECK(intervals[i].metrics[1]->first.value < *points[i].predicted[1]);
+    CHECK(intervals[i].metrics[1]->second.value > *points[i].predicted[1]);
   }
-  intervals[0].metrics = {{{0.01, 0.03}}, {{0.001, 0.002}}, {{300, 500}}};  // measured: 0.02, 0.006, none
-  intervals[1].metrics = {{{0.01, 0.03}}, std::nullopt, {{300, 500}}};      // measured: 0.05, 0.008, 400
+  const auto ends = [](double low, double high) {
+    return RowIntervals::Ends({metrics::End{low, 0, {}}, metrics::End{high, 0, {}}});
+  };
+  intervals[0].metrics = {ends(0.01, 0.03), ends(0.001, 0.002), ends(300, 500)};  // measured: 0.02, 0.006, none
+  intervals[1].metrics = {ends(0.01, 0.03), std::nullopt, ends(300, 500)};        // measured: 0.05, 0.008, 400
   CHECK(*share_inside(intervals, 0) == 0.5);
   CHECK(*share_inside(intervals, 1) == 0);
   CHECK(*share_inside(intervals, 2) == 1);

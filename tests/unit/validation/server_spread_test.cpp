@@ -12,13 +12,14 @@ using llmscape::testing::approx;
 namespace llmscape::validation {
 namespace {
 
-// Rows whose kernels' interval is 9 to 11 and whose servers took these times, of `deployments` in turn.
+// Rows whose kernels' interval is 9 to 11 and whose servers took these times, of `deployments` in turn. `idle`: of
+// joules that are known.
 struct TimedRows {
-  explicit TimedRows(const std::vector<double>& times, int deployments = 2) : measured(times.size()) {
+  explicit TimedRows(const std::vector<double>& times, int deployments = 2, double idle = 0) : measured(times.size()) {
     for (std::size_t i = 0; i < times.size(); ++i) {
       measured[i].measured = {times[i]};
       measured[i].columns["engine"] = static_cast<double>(i % static_cast<std::size_t>(deployments));
-      intervals.push_back({&measured[i], {std::pair(9.0, 11.0)}});
+      intervals.push_back({&measured[i], {std::pair(metrics::End{9, idle, {}}, metrics::End{11, idle, {}})}});
     }
   }
   std::vector<MeasuredRow> measured;
@@ -40,6 +41,22 @@ TEST_CASE("a spread is how far rows lie beyond the ends, at its quantile; rows i
   const TimedRows many(times);
   CHECK(server_spread(many.intervals, 0).above == approx(2));
   CHECK(server_spread(many.intervals, 0).below == approx(0.5));
+}
+
+TEST_CASE("of joules only what lies above those at rest is spread, and that no further than the limit") {
+  // (22 - 7) / (11 - 7) above, (9 - 7) / (8 - 7) below.
+  std::vector<double> joules(60, 22);
+  for (std::size_t i = 0; i < 30; ++i) joules[i] = 8;
+  const TimedRows rows(joules, 2, 7);
+  const metrics::ServerSpread spread = server_spread(rows.intervals, 0);
+  CHECK(spread.above == approx(3.75));
+  CHECK(spread.below == approx(0.5));
+  // Of 9 to 11 with 7 at rest: 7 + 0.5 x 2 and 7 + 3.75 x 4.
+  const auto ends = metrics::on_servers(spread, {9, 7, {}}, {11, 7, {}});
+  CHECK(ends.first == approx(8));
+  CHECK(ends.second == approx(22));
+  CHECK(metrics::on_servers(spread, {9, 7, 20}, {11, 7, 20}).second == 20);
+  CHECK(metrics::on_servers(spread, {7, 7, {}}, {7, 7, {}}).first == 7);
 }
 
 TEST_CASE("rows of a deployment do not widen the intervals that hold them") {
