@@ -70,39 +70,28 @@ struct OverrideWitness::Timeline {
   }
 };
 
-// Prices each step as the device does, and with what is not yet known to be read.
-class OverrideWitness::Watched final : public engine::EngineModel {
+// Of the replicas of a pool on a group of devices: what is not yet known to be read.
+class OverrideWitness::Watch {
  public:
-  Watched(std::unique_ptr<engine::EngineModel> model, const Timeline& timeline)
-      : model_(std::move(model)), timeline_(timeline) {}
+  explicit Watch(const Timeline& timeline) : timeline_(timeline) {}
 
-  void watch(Figure& figure, std::unique_ptr<engine::EngineModel> otherwise) {
+  void open(Figure& figure, std::unique_ptr<engine::EngineModel> otherwise) {
     open_.push_back({&figure, std::move(otherwise)});
   }
+  [[nodiscard]] bool watches() const { return !open_.empty(); }
+  [[nodiscard]] std::int64_t compared() const { return compared_; }
 
-  engine::EngineCost step(const models::Batch& batch) override {
-    engine::EngineCost cost = model_->step(batch);
-    if (!open_.empty()) compare(batch, cost);
-    return cost;
-  }
-  bool decode_run(const models::Batch& batch, engine::DecodeRun& run) override {
-    return model_->decode_run(batch, run);
-  }
-  bool attend(const engine::DecodeRun& run, const models::Batch& batch, hardware::OwnAttention& own) override {
-    if (!model_->attend(run, batch, own)) return false;
-    if (!open_.empty()) compare(batch, run.cost(own));
+  // Whether the next step is looked at.
+  [[nodiscard]] bool wants(const models::Batch& batch) {
+    constexpr std::int64_t kMost = 20000;  // a run is not to become slower by a figure that nothing reads
+    if (open_.empty()) return false;
+    if (compared_ >= kMost && batch.decodes <= most_decodes_ && batch.tokens() <= most_tokens_) return false;
+    ++compared_;
+    most_decodes_ = std::max(most_decodes_, batch.decodes);
+    most_tokens_ = std::max(most_tokens_, batch.tokens());
     return true;
   }
-  [[nodiscard]] std::vector<std::string> range_warnings() const override { return model_->range_warnings(); }
-
- private:
-  struct Open {
-    Figure* figure;
-    std::unique_ptr<engine::EngineModel> otherwise;
-  };
-
   void compare(const models::Batch& batch, const engine::EngineCost& cost) {
-    constexpr int kMost = 20000;  // steps of a replica: a run is not to become slower by a figure that nothing reads
     std::erase_if(open_, [&](Open& open) {
       if (open.figure->read) return true;
       const auto found = timeline_.difference(open.otherwise->step(batch), cost);
@@ -110,13 +99,42 @@ class OverrideWitness::Watched final : public engine::EngineModel {
       open.figure->hidden = open.figure->hidden || found == Timeline::Difference::hidden;
       return open.figure->read;
     });
-    if (++steps_ == kMost) open_.clear();
   }
 
-  std::unique_ptr<engine::EngineModel> model_;
+ private:
+  struct Open {
+    Figure* figure;
+    std::unique_ptr<engine::EngineModel> otherwise;
+  };
+
   Timeline timeline_;
   std::vector<Open> open_;
-  int steps_ = 0;
+  std::int64_t compared_ = 0, most_decodes_ = 0, most_tokens_ = 0;
+};
+
+// Prices each step of a replica as the device does, and lets it be compared.
+class OverrideWitness::Watched final : public engine::EngineModel {
+ public:
+  Watched(std::unique_ptr<engine::EngineModel> model, Watch& watch) : model_(std::move(model)), watch_(watch) {}
+
+  engine::EngineCost step(const models::Batch& batch) override {
+    engine::EngineCost cost = model_->step(batch);
+    if (watch_.wants(batch)) watch_.compare(batch, cost);
+    return cost;
+  }
+  bool decode_run(const models::Batch& batch, engine::DecodeRun& run) override {
+    return model_->decode_run(batch, run);
+  }
+  bool attend(const engine::DecodeRun& run, const models::Batch& batch, hardware::OwnAttention& own) override {
+    if (!model_->attend(run, batch, own)) return false;
+    if (watch_.wants(batch)) watch_.compare(batch, run.cost(own));
+    return true;
+  }
+  [[nodiscard]] std::vector<std::string> range_warnings() const override { return model_->range_warnings(); }
+
+ private:
+  std::unique_ptr<engine::EngineModel> model_;
+  Watch& watch_;
 };
 
 OverrideWitness::OverrideWitness(const scenario::Scenario& scenario, PriceMemory* memory) : scenario_(scenario) {
@@ -145,20 +163,32 @@ OverrideWitness::~OverrideWitness() = default;
 
 std::unique_ptr<engine::EngineModel> OverrideWitness::watched(std::unique_ptr<engine::EngineModel> steps,
                                                               const scenario::PoolConfig& pool, std::size_t group) {
-  std::unique_ptr<Watched> watching;
+  if (figures_.empty()) return steps;
+  std::unique_ptr<Watch>& watch = watches_[{&pool, group}];
+  if (!watch) watch = make_watch(pool, group);
+  if (!watch->watches()) return steps;
+  return std::make_unique<Watched>(std::move(steps), *watch);
+}
+
+std::unique_ptr<OverrideWitness::Watch> OverrideWitness::make_watch(const scenario::PoolConfig& pool,
+                                                                    std::size_t group) {
+  auto watch =
+      std::make_unique<Watch>(Timeline{pool.batcher->depth() > 1, static_cast<double>(pool.pipeline_parallel)});
+  const models::ModelSpec& model = scenario_.model_on(pool, *scenario_.config.hardware.devices[group]);
   for (Figure& figure : figures_) {
     if (figure.group != group || figure.read) continue;
-    if (!watching)
-      watching = std::make_unique<Watched>(
-          std::move(steps), Timeline{pool.batcher->depth() > 1, static_cast<double>(pool.pipeline_parallel)});
-    const models::ModelSpec& model = scenario_.model_on(pool, *scenario_.config.hardware.devices[group]);
     for (const auto& device : figure.laid.otherwise)
       if (device->problems(model, pool.plan()).empty())
-        watching->watch(figure, engine::bind(*device, model, pool.plan(), scenario::settings_of(pool)));
+        watch->open(figure, engine::bind(*device, model, pool.plan(), scenario::settings_of(pool)));
       else figure.read = true;  // it decides whether the model runs at all
   }
-  if (!watching) return steps;
-  return watching;
+  return watch;
+}
+
+std::int64_t OverrideWitness::compared() const {
+  std::int64_t all = 0;
+  for (const auto& [replicas, watch] : watches_) all += watch->compared();
+  return all;
 }
 
 std::vector<std::string> OverrideWitness::warnings() const {

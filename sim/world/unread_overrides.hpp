@@ -3,8 +3,10 @@
 #include "sim/scenario/scenario.hpp"
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace llmscape::world {
@@ -16,7 +18,8 @@ class PriceMemory;
 // is read again with the figure doubled, and halved; a limit (tdp, power_limit) raised or taken away. What the run
 // takes from it beside steps is compared at once: memory, idle power, area, loads. Steps are compared as the run prices
 // them, until one has another price; most figures are read by the first. A run without such figures pays nothing. Of a
-// figure that nothing reads, the first 20,000 steps of each replica are looked at.
+// figure that nothing reads, the first 20,000 steps of a pool's replicas are looked at, and of those that follow each
+// that has more sequences or more tokens than all before it: a fleet costs as much as a replica.
 class OverrideWitness {
  public:
   // `memory`: of runs before, or none.
@@ -30,13 +33,19 @@ class OverrideWitness {
                                                const scenario::PoolConfig& pool, std::size_t group);
   // Of the figures that were not read so far a sentence each that begins with the figure's path.
   [[nodiscard]] std::vector<std::string> warnings() const;
+  // Steps that were looked at: must not grow with the replicas of a pool (test).
+  [[nodiscard]] std::int64_t compared() const;
 
  private:
   struct Figure;
   struct Timeline;
+  class Watch;
   class Watched;
+  std::unique_ptr<Watch> make_watch(const scenario::PoolConfig& pool, std::size_t group);
+
   const scenario::Scenario& scenario_;
   std::deque<Figure> figures_;
+  std::map<std::pair<const scenario::PoolConfig*, std::size_t>, std::unique_ptr<Watch>> watches_;
 };
 
 }  // namespace llmscape::world

@@ -10,7 +10,10 @@
 #include "base/catalog.hpp"
 #include "hardware/cim/chip.hpp"
 #include "sim/explore/parameters.hpp"
+#include "sim/scenario/replica_size.hpp"
+#include "sim/scenario/serving_pools.hpp"
 #include "sim/world/laid_figures.hpp"
+#include "sim/world/unread_overrides.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/support/scenario_run.hpp"
 
@@ -189,6 +192,29 @@ TEST_CASE("does a cap count? where a step draws that much") {
         "hardware.devices[0].host.per_step is set, but no price of this run depends on it: the devices' time hides it");
   CHECK(
       unread({kDevice + "host.per_step=63 us", "serving.batcher={policy: vllm_v1, async_scheduling: false}"}).empty());
+}
+
+TEST_CASE("a figure that nothing reads costs a fleet as much as a replica: 20,000 steps of all, and larger ones") {
+  const auto scenario = scenario_of(eight_gpus(), {"serving.tensor_parallel=1", kDevice + "links.bandwidth=50 GB/s"});
+  world::OverrideWitness witness(*scenario);
+  const scenario::PoolConfig& pool = scenario->pools[0];
+  const hardware::Device& device = *scenario->config.hardware.devices[0];
+  std::vector<std::unique_ptr<engine::EngineModel>> replicas;
+  for (int i = 0; i < 8; ++i)
+    replicas.push_back(witness.watched(
+        engine::bind(device, scenario->model_on(pool, device), pool.plan(), scenario::settings_of(pool)), pool, 0));
+  models::Batch batch;
+  batch.decodes = 4;
+  const std::vector<models::Attended> attended = {{4000, 1000}};
+  batch.attended = attended;
+  for (int step = 0; step < 3000; ++step)
+    for (const auto& replica : replicas) static_cast<void>(replica->step(batch));
+  CHECK(witness.compared() == 20000);  // of 24,000
+  batch.decodes = 5;
+  for (const auto& replica : replicas) static_cast<void>(replica->step(batch));
+  CHECK(witness.compared() == 20001);
+  CHECK(witness.warnings() ==
+        std::vector<std::string>{"hardware.devices[0].links.bandwidth is set, but no price of this run reads it"});
 }
 
 TEST_CASE("what do the joules of a result include? the boundary of its devices, and a share that is assumed") {
