@@ -57,7 +57,10 @@ class Study {
     marks_neighbours_ = query_.epsilon > 0 || std::ranges::any_of(answer_.points, [](const ParetoPoint& point) {
                           return std::ranges::any_of(point.values, is_uncertain);
                         });
-    for (Frontier& group : answer_.groups) find_frontier(group);
+    std::vector<std::vector<std::size_t>> members(answer_.groups.size());
+    for (std::size_t point = 0; point < answer_.points.size(); ++point)
+      members[answer_.points[point].group].push_back(point);
+    for (std::size_t group = 0; group < members.size(); ++group) find_frontier(answer_.groups[group], members[group]);
     return std::move(answer_);
   }
 
@@ -124,15 +127,9 @@ class Study {
     return bend ? std::optional(points[*bend]) : std::nullopt;
   }
 
-  void find_frontier(Frontier& group) {
-    std::vector<std::size_t> members;
+  void find_frontier(Frontier& group, const std::vector<std::size_t>& members) {
     std::vector<Losses> member_losses;
-    const std::size_t place = static_cast<std::size_t>(&group - answer_.groups.data());
-    for (std::size_t point = 0; point < answer_.points.size(); ++point)
-      if (answer_.points[point].group == place) {
-        members.push_back(point);
-        member_losses.push_back(losses_[point]);
-      }
+    for (const std::size_t point : members) member_losses.push_back(losses_[point]);
     for (const std::size_t member : non_dominated(member_losses)) {
       group.points.push_back(members[member]);
       answer_.points[members[member]].on_frontier = true;

@@ -26,13 +26,13 @@ void PowerSeries::add(Seconds from, Seconds to, Joules energy) {
   windows_[last] += all - spent;
 }
 
-void PowerSeries::add(const PowerSeries& other) {
+void PowerSeries::add(const PowerSeries& other, std::int64_t times) {
   PowerSeries added = other;
   while (added.window_ < window_) added.widen();
   while (window_ < added.window_) widen();
   end_ = std::max(end_, added.end_);
   windows_.resize(std::max(windows_.size(), added.windows_.size()));
-  for (std::size_t i = 0; i < added.windows_.size(); ++i) windows_[i] += added.windows_[i];
+  for (std::size_t i = 0; i < added.windows_.size(); ++i) windows_[i] += times * added.windows_[i];
 }
 
 void PowerSeries::widen() {

@@ -20,7 +20,8 @@ class PowerSeries {
   // Spends `energy` evenly from `from` (at least 0) to `to` (finite), or all at once where these are the same. Calls
   // may come in any order of time.
   void add(Seconds from, Seconds to, Joules energy);
-  void add(const PowerSeries& other);
+  // So often as much as another one has.
+  void add(const PowerSeries& other, std::int64_t times = 1);
 
   [[nodiscard]] Seconds window() const { return window_; }
   // From time 0 to the last one in which energy was spent.

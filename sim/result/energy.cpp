@@ -5,6 +5,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 
 #include "sim/metrics/energy_ledger.hpp"
 #include "sim/result/retrieval.hpp"
@@ -75,27 +76,48 @@ std::vector<std::pair<std::string, double>> by_component(const metrics::EnergyLe
   return joules;
 }
 
-// What the devices of a replica draw whether they work or not, over the time in which they were switched on.
-void add_standing(const Parts& parts, const serving::Gateway& gateway, std::size_t replica, Seconds end,
-                  metrics::PowerSeries& power) {
-  for (const auto& span : devices_on(parts, gateway, replica, end))
-    power.add(span.from, span.to, standing_power(parts, replica) * (span.to - span.from));
-}
+// What devices draw whether they work or not, over the time in which they were switched on: replicas that were on for
+// the same time with the same power are added at once.
+class Standing {
+ public:
+  void add(const Parts& parts, const serving::Gateway& gateway, std::size_t replica, Seconds end) {
+    for (const auto& span : devices_on(parts, gateway, replica, end))
+      ++spans_[{span.from, span.to, standing_power(parts, replica) * (span.to - span.from)}];
+  }
+  void add_to(metrics::PowerSeries& power) const {
+    for (const auto& [span, times] : spans_) {
+      const auto& [from, to, energy] = span;
+      if (times == 1) {
+        power.add(from, to, energy);
+        continue;
+      }
+      metrics::PowerSeries one;
+      one.add(from, to, energy);
+      power.add(one, times);
+    }
+  }
+
+ private:
+  std::map<std::tuple<Seconds, Seconds, Joules>, std::int64_t> spans_;
+};
 
 }  // namespace
 
 std::map<std::string, metrics::PowerSeries> power_by_group(const Parts& parts, const serving::Gateway& gateway,
                                                            Seconds end) {
   std::map<std::string, metrics::PowerSeries> power = *parts.power;
-  for (std::size_t r = 0; r < parts.replicas.size(); ++r)
-    add_standing(parts, gateway, r, end, power[parts.devices[r]->name]);
+  std::map<std::string, Standing> standing;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) standing[parts.devices[r]->name].add(parts, gateway, r, end);
+  for (const auto& [group, spans] : standing) spans.add_to(power[group]);
   return power;
 }
 
 metrics::PowerSeries power_of(const Parts& parts, const serving::Gateway& gateway, const Portion& whole) {
   metrics::PowerSeries power;
   for (const auto& [group, dynamic] : *parts.power) power.add(dynamic);
-  for (std::size_t r = 0; r < parts.replicas.size(); ++r) add_standing(parts, gateway, r, whole.to, power);
+  Standing standing;
+  for (std::size_t r = 0; r < parts.replicas.size(); ++r) standing.add(parts, gateway, r, whole.to);
+  standing.add_to(power);
   if (power.end() > whole.to * (1 + 1e-9))
     throw std::logic_error("INV-6: joules were spent until " + std::to_string(power.end().si()) + " s in a run of " +
                            std::to_string(whole.to.si()) + " s");

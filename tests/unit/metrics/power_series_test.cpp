@@ -94,6 +94,18 @@ TEST_CASE("any energies come to the same bits in any order, in one series or in 
   CHECK(ahead.total() == back.total());
 }
 
+TEST_CASE("what is spent alike is added at once: 1,000 times a third of a joule is 1,000 additions, to the last bit") {
+  PowerSeries one, at_once, each;
+  const Seconds from = kWindow * 0.3, to = kWindow * (3.0 * PowerSeries::kMost);  // wider than the narrowest windows
+  one.add(from, to, Joules(1.0 / 3));
+  for (PowerSeries* power : {&at_once, &each}) power->add(kWindow, kWindow * 2, Joules(0.1));
+  at_once.add(one, 1000);
+  for (int i = 0; i < 1000; ++i) each.add(from, to, Joules(1.0 / 3));
+  CHECK(at_once.windows() == each.windows());
+  CHECK(at_once.end() == each.end());
+  CHECK(at_once.window() == each.window());
+}
+
 TEST_CASE("no window draws more than the most that is drawn at once, and the peak is never below the mean") {
   RandomStream random(5);
   PowerSeries power;
