@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <vector>
+
+#include "base/indexed_heap.hpp"
 
 namespace llmscape::serving {
 namespace {
@@ -14,11 +16,13 @@ class VllmDataParallelRouter : public Router {
 
   std::size_t choose(const Request&, const std::vector<RoutingTarget*>& targets, Seconds now) override {
     if (now >= published_) publish(targets, now);
-    std::size_t best = 0;
-    for (std::size_t i = 1; i < targets.size(); ++i)
-      if (score(*targets[i]) < score(*targets[best])) best = i;
-    scores_[targets[best]->index] += kWaiting;
+    const std::size_t best = least(targets);
+    count(targets[best]->index, score(targets[best]->index) + kWaiting);
     return best;
+  }
+  void on_targets(const std::vector<RoutingTarget*>& targets) override {
+    by_score_.clear();
+    for (const RoutingTarget* target : targets) by_score_.set(target->index, score(target->index));
   }
 
  private:
@@ -28,18 +32,30 @@ class VllmDataParallelRouter : public Router {
   void publish(const std::vector<RoutingTarget*>& targets, Seconds now) {
     for (const RoutingTarget* target : targets) {
       const std::int64_t running = std::min(target->replica->state().running.size(), target->outstanding_requests);
-      scores_[target->index] = kWaiting * (target->outstanding_requests - running) + running;
+      count(target->index, kWaiting * (target->outstanding_requests - running) + running);
     }
     published_ = (std::floor(now / interval_) + 1) * interval_;
   }
-  [[nodiscard]] std::int64_t score(const RoutingTarget& target) const {
-    const auto found = scores_.find(target.index);
-    return found == scores_.end() ? 0 : found->second;
+  // The first of those with the least score: from the heap, where it was told of them.
+  [[nodiscard]] std::size_t least(const std::vector<RoutingTarget*>& targets) const {
+    const auto found = by_score_.size() == targets.size()
+                           ? std::ranges::lower_bound(targets, by_score_.front(), {}, &RoutingTarget::index)
+                           : std::ranges::min_element(targets, {}, [this](const auto* t) { return score(t->index); });
+    return static_cast<std::size_t>(found - targets.begin());
+  }
+  [[nodiscard]] std::int64_t score(std::size_t replica) const {
+    return replica < scores_.size() ? scores_[replica] : 0;
+  }
+  void count(std::size_t replica, std::int64_t score) {
+    if (replica >= scores_.size()) scores_.resize(replica + 1);
+    scores_[replica] = score;
+    if (by_score_.contains(replica)) by_score_.set(replica, score);
   }
 
   Seconds interval_;
-  Seconds published_;  // next
-  std::map<std::size_t, std::int64_t> scores_;
+  Seconds published_;                   // next
+  std::vector<std::int64_t> scores_;    // of each replica
+  IndexedHeap<std::int64_t> by_score_;  // of those that serve
 };
 
 }  // namespace
