@@ -6,6 +6,7 @@
 
 #include "base/random.hpp"
 #include "sim/serving/batchers/streaming_orders.hpp"
+#include "sim/serving/batchers/vllm_v1.hpp"
 #include "tests/support/plain_engine.hpp"
 
 using namespace llmscape;
@@ -92,6 +93,88 @@ TEST_CASE("among replicas that are equal in all but their place every router cho
       }
     }
     CHECK(std::equal(chosen.begin(), chosen.begin() + 6, chosen.begin() + 6));
+  }
+}
+
+TEST_CASE(
+    "under load, with prompts that come, are shared and are evicted, it chooses as one that looks at every replica") {
+  struct Both : Router {  // the second is told of nothing
+    Both(const RouterPolicy& policy, int& choices) : told(policy.make()), looking(policy.make()), count(choices) {}
+    std::size_t choose(const Request& request, const std::vector<RoutingTarget*>& targets, Seconds now) override {
+      ++count;
+      const std::size_t chosen = told->choose(request, targets, now);
+      CHECK(chosen == looking->choose(request, targets, now));
+      return chosen;
+    }
+    void on_targets(const std::vector<RoutingTarget*>& targets) override { told->on_targets(targets); }
+    void on_charge(const RoutingTarget& target) override { told->on_charge(target); }
+    std::unique_ptr<Router> told, looking;
+    int& count;
+  };
+  struct BothPolicy : RouterPolicy {
+    BothPolicy(const RouterPolicy& of, int& choices) : policy(of), count(choices) {}
+    [[nodiscard]] std::unique_ptr<Router> make() const override { return std::make_unique<Both>(policy, count); }
+    const RouterPolicy& policy;
+    int& count;
+  };
+  for (const char* text :
+       {"least_tokens", "vllm_data_parallel", "{policy: prefix_affinity, load_weight: 0}",
+        "{policy: prefix_affinity, load_weight: 0.3}", "{policy: prefix_affinity, load_weight: 1}"}) {
+    CAPTURE(text);
+    Diagnostics diagnostics;
+    const auto source = std::make_shared<const SourceText>(SourceText{"router", text});
+    const auto policy = routers().read(read_yaml(source, diagnostics), diagnostics);
+    REQUIRE_FALSE(diagnostics.has_errors());
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      int choices = 0;
+      llmscape::testing::SystemConfig config;
+      config.replicas = 5;
+      config.kv_blocks = 60;
+      config.controller = [] {  // replica 2 leaves for a while, and 3 is lost
+        return std::make_unique<llmscape::testing::Script>(std::vector<llmscape::testing::Script::Act>{
+            {0.3, [](Fleet& fleet, Seconds now) { fleet.cordon(2, false, now); }},
+            {0.5, [](Fleet& fleet, Seconds now) { fleet.lose(3, true, now); }},
+            {0.9, [](Fleet& fleet, Seconds now) { fleet.repair(2, Seconds(0.1), now); }}});
+      };
+      System system(config, VllmV1(), BothPolicy(*policy, choices), llmscape::testing::plain_seconds);
+      system.run(load_of_sessions(seed));
+      CHECK(choices >= 300);
+    }
+  }
+}
+
+TEST_CASE("a router that keeps an order, told of all that changes, chooses as one that looks at every replica") {
+  for (const auto& member : routers().members()) {
+    CAPTURE(member.name);
+    Diagnostics diagnostics;
+    const auto policy = routers().read(YamlNode::scalar(member.name), diagnostics);
+    llmscape::testing::SystemConfig config;
+    config.replicas = 6;
+    System idle(config, llmscape::testing::plain_policy(), *policy, llmscape::testing::plain_seconds);
+    std::vector<RoutingTarget> all(6);
+    for (std::size_t i = 0; i < 6; ++i) all[i] = {const_cast<Replica*>(&idle.replica(i)), i};
+    std::vector<RoutingTarget*> serving;
+    const auto told = policy->make(), looking = policy->make();
+    RandomStream random(3);
+    Request request;
+    request.prompt = {{1, 100, 0}};
+    request.prompt_tokens = 100;
+    for (int i = 0; i < 2000; ++i) {
+      if (i % 100 == 0) {  // others serve now
+        serving.clear();
+        for (RoutingTarget& target : all)
+          if (random.chance(0.7) || target.index == 5) serving.push_back(&target);
+        told->on_targets(serving);
+      }
+      const Seconds now(0.013 * i);
+      const std::size_t chosen = told->choose(request, serving, now);
+      REQUIRE(chosen == looking->choose(request, serving, now));
+      RoutingTarget& charged = random.chance(0.5) ? *serving[chosen] : all[random.below(6)];
+      const std::int64_t calls = charged.outstanding_requests > 2 ? -1 : 1;
+      charged.outstanding_requests += calls;
+      charged.outstanding_tokens += 100 * calls;
+      told->on_charge(charged);
+    }
   }
 }
 

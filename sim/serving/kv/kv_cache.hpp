@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "sim/serving/kv/lease.hpp"
 #include "sim/serving/kv/prefix_tree.hpp"
@@ -49,6 +50,7 @@ class KvCache {
   // The longest cached prefix of the content in whole blocks, leaving at least one token to compute (vLLM: at most
   // floor((tokens - 1) / block_tokens)).
   [[nodiscard]] PrefixTree::Match match(const Prompt& content, std::int64_t tokens) const;
+  void follow_first_blocks(PrefixTree::OnFirstBlock hear) { tree_.follow_first_blocks(std::move(hear)); }
   // Takes hold of the first `blocks` cached blocks of the content. The lease must be empty.
   void share(Lease& lease, const Prompt& content, std::int64_t blocks);
   // Takes blocks for a request; `take_for_decodes` for many at once (each lease is told when it ends, by hold()).

@@ -172,12 +172,26 @@ PrefixNode* PrefixTree::add(PrefixNode* parent, std::uint64_t first_block) {
   node->first_block = first_block;
   ++parent->children;
   children_.insert(key(parent, first_block), node);
+  if (parent == &root_)
+    for (const OnFirstBlock& hear : first_blocks_) hear(first_block, true);
   return node;
+}
+
+void PrefixTree::follow_first_blocks(OnFirstBlock hear) {
+  for (const PrefixNode& node : nodes_)
+    if (node.blocks > 0 && node.parent == &root_) hear(node.first_block, true);
+  first_blocks_.push_back(std::move(hear));
+}
+
+std::uint64_t PrefixTree::first_block_of(const Prompt& content, int block_tokens) {
+  return Cursor(content).hash(block_tokens);
 }
 
 void PrefixTree::remove(PrefixNode* leaf) {
   children_.erase(key(leaf->parent, leaf->first_block));
   --leaf->parent->children;
+  if (leaf->parent == &root_)
+    for (const OnFirstBlock& hear : first_blocks_) hear(leaf->first_block, false);
   forget_state(leaf);
   leaf->content.clear();
   leaf->blocks = 0;
@@ -190,6 +204,8 @@ void PrefixTree::split(PrefixNode* node, std::int64_t blocks) {
   PrefixNode* parent = node->parent;
   children_.erase(key(parent, node->first_block));
   --parent->children;
+  if (parent == &root_)
+    for (const OnFirstBlock& hear : first_blocks_) hear(node->first_block, false);
   PrefixNode* head = add(parent, node->first_block);
   head->references = node->references;
   head->stamp = node->stamp;

@@ -74,6 +74,11 @@ class PrefixTree {
   void drop_state() { forget_state(states_by_use_.begin()->second); }
   [[nodiscard]] std::int64_t states() const { return static_cast<std::int64_t>(states_by_use_.size()); }
 
+  // Hears which first blocks of prompts are known, by hash: at once of those that are, then of each that comes or goes.
+  using OnFirstBlock = std::function<void(std::uint64_t hash, bool known)>;
+  void follow_first_blocks(OnFirstBlock hear);
+  [[nodiscard]] static std::uint64_t first_block_of(const Prompt& content, int block_tokens);
+
   [[nodiscard]] std::int64_t referenced_blocks() const { return referenced_; }
   [[nodiscard]] std::int64_t evictable_blocks() const { return evictable_; }
   // Turns of evict(), and segments that it put together for who hears: must not grow with the blocks (test).
@@ -105,6 +110,7 @@ class PrefixTree {
   std::int64_t referenced_ = 0;
   std::int64_t evictable_ = 0;
   std::int64_t eviction_work_ = 0;
+  std::vector<OnFirstBlock> first_blocks_;  // who hears of them
 };
 
 }  // namespace llmscape::serving

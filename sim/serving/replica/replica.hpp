@@ -120,6 +120,9 @@ class Replica {
 
   // Tokens of the prompt that this replica's cache holds at `at`, and those that a tier below it spares it.
   [[nodiscard]] std::int64_t cached_tokens(const Prompt& prompt, std::int64_t tokens, Seconds at);
+  // Of which prompts they are not 0 at most: those whose first block is known here. Steps that are planned ahead bring
+  // none. Not where a tier may spare some.
+  void follow_first_blocks(PrefixTree::OnFirstBlock hear) { state_.kv.pool.follow_first_blocks(std::move(hear)); }
 
   [[nodiscard]] const EngineState& state() const { return state_; }
   // Time and joules of the steps that have ended when it was last woken; the rest of all that were planned.

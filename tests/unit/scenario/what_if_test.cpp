@@ -205,7 +205,8 @@ TEST_CASE("a figure that nothing reads costs a fleet as much as a replica: 20,00
         engine::bind(device, scenario->model_on(pool, device), pool.plan(), scenario::settings_of(pool)), pool, 0));
   models::Batch batch;
   batch.decodes = 4;
-  batch.attended = {{4000, 1000}};
+  const std::vector<models::Attended> attended = {{4000, 1000}};
+  batch.attended = attended;
   for (int step = 0; step < 3000; ++step)
     for (const auto& replica : replicas) static_cast<void>(replica->step(batch));
   CHECK(witness.compared() == 20000);  // of 24,000
