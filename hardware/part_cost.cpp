@@ -8,6 +8,10 @@
 namespace llmscape::hardware {
 
 Held held_to(Joules most, Joules active, Joules work, Joules traffic) {
+  if (most <= Joules()) {  // decodes that shorten the kernel that they share with a chunk
+    const double kept = most / (active + work + traffic);
+    return {1, kept, kept, kept};
+  }
   const double clock = clock_that_takes(most, active, work, traffic), operation = energy_of_operation(clock);
   const double of_active = clock * operation;
   // Below 1 at the lowest clock; elsewhere it is rounding.
