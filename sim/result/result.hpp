@@ -144,23 +144,20 @@ struct PteResult {
 
 using JoulesByComponent = std::vector<std::pair<std::string, double>>;
 
-struct EnergyResult {        // INV-6: the joules of all components of all groups are the total
-  JoulesByComponent joules;  // "static" included: what devices draw whether they work or not
-  double total_joules = 0;
-  double drafting_joules = 0;  // of it, of users' devices
+struct EnergyResult {                            // INV-6: the joules of all components of all groups are the total
+  JoulesByComponent joules;                      // "static" included: what devices draw whether they work or not
+  double total_joules = 0, drafting_joules = 0;  // of all, the latter of users' devices
   std::optional<double> joules_per_output_token;
   double mean_w = 0;
-  double peak_w = 0;  // of the mean powers of windows of this length
-  double peak_window_s = 0;
-  double idle_share = 0;              // static joules / total
+  double peak_w = 0, peak_window_s = 0;  // of the mean powers of windows of this length
+  double idle_share = 0;                 // static joules / total
   std::optional<double> most_joules;  // of devices that draw their power limit all the time; nothing where one has none
   // What the joules include: of hardware::kEnergyBoundaryNames; where groups of devices differ, all of theirs, from the
   // narrowest to the widest: "chip+board".
   std::string boundary = "unstated";
   std::vector<std::pair<std::string, std::string>> boundary_by_group;  // where they differ
   double assumed_share = 0;  // of the joules, those that follow from an assumed figure of a device
-  // The parts of that share: "work" (energy of operations and traffic), "idle" power, "retrieval" hosts, "drafts"
-  // of users' devices.
+  // The parts of that share: "work" (operations and traffic), "idle" power, "retrieval" hosts, users' "drafts".
   std::vector<std::pair<std::string, double>> assumed;
   std::optional<double> output_tokens_per_joule, joules_per_request;
   std::vector<std::pair<std::string, JoulesByComponent>> by_group;  // by the name of the group of devices

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/engine/draft.hpp"
+#include "sim/engine/time_factors.hpp"
 
 #include "tests/support/approx.hpp"
 #include "tests/unit/hardware/hardware_fixtures.hpp"
@@ -77,6 +78,20 @@ TEST_CASE("a draft on each user's own device makes the pass wait for k steps of 
   CHECK(cost.sync.si() == approx(4 * 1.7e-3 + 2 * 0.015 + 0.024));
   CHECK(cost.energy[0].si() == approx(10));  // of the device that verifies
   CHECK(cost.drafting.si() == approx(2 * 4));
+}
+
+// 10 J in 11 ms are 909 W, and 18 J with the drafts would be 1,636.
+TEST_CASE("joules of users' devices have a factor of their own, whatever the limit of the devices that verify") {
+  const DraftLink link{Seconds(0.015), BytesPerSecond(1000)};
+  TimeFactors factors;
+  factors.drafting = 1.3;
+  factors.headroom = Watts(1000);
+  const auto steps = with_factors(
+      with_draft_device(std::make_unique<Made>(), std::make_unique<Made>(), kAlike, link, Seconds(1)), factors);
+  const EngineCost cost = steps->step(Verification(2, 4, {{1000, 600}}).batch);
+  CHECK(cost.device.si() == approx(0.011));
+  CHECK(cost.energy[0].si() == approx(10));
+  CHECK(cost.drafting.si() == approx(1.3 * 8));
 }
 
 // Two phones with 100 and 30,000 tokens of context: both wait for the longer one, and spend a joule for each key,

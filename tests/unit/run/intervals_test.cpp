@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 
 using namespace llmscape;
 using hardware::Regime;
@@ -155,23 +154,6 @@ TEST_CASE("a token of an L4 cannot come before its weights, however little is kn
 }
 
 // 1,500 J in 10 s. A fifth more is 1,800 J; of a device with 160 W above idle no more than 1,600 J.
-TEST_CASE("joules of users' devices have a factor of their own, whatever the limit of the replica's devices") {
-  struct Drafted final : engine::EngineModel {
-    engine::EngineCost step(const models::Batch& batch) override {
-      engine::EngineCost cost = PlainStepModel().step(batch);
-      cost.drafting = Joules(9000);
-      return cost;
-    }
-  };
-  engine::TimeFactors factors;
-  factors.drafting = 1.3;
-  factors.headroom = Watts(160);  // 1,500 J in 10 s are 150 W
-  const engine::EngineCost cost = engine::with_factors(std::make_unique<Drafted>(), factors)->step(decodes(1));
-  CHECK(cost.drafting.si() == approx(11700));
-  CHECK(cost.device.si() == approx(10));
-  CHECK(std::accumulate(cost.energy.begin(), cost.energy.end(), Joules()).si() == approx(1500));
-}
-
 TEST_CASE("joules have a factor of their own, within the limit") {
   engine::TimeFactors factors;
   factors.joules = 1.2;
