@@ -31,7 +31,7 @@ class Table : public CsvTable {
         if (!has(kPower)) add_name(into_.software, software());
       }
       first_ = false;
-    } while (!passed_over(engine(), text(kDevice), text(kOperator), text(kKernel)).empty());
+    } while (!passed_over(engine(), text(kDevice), text(kOperator), text(kKernel), has(kPower)).empty());
     return true;
   }
   [[nodiscard]] std::string engine() const { return engine_of_framework(text(kFramework)); }

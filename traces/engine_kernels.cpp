@@ -16,6 +16,7 @@ constexpr std::array kFrameworks = {Framework{"VLLM", "vllm"}, Framework{"TRTLLM
 struct Rule {
   std::string_view engine, device, operation, part;  // parts of the names of device and kernel
   std::string_view why;
+  bool watts_count = false;
 };
 // SGLang's `--attention-backend` is fa3 on Hopper and trtllm_mha on Blackwell, its `--moe-runner-backend` triton on
 // Hopper and flashinfer_trtllm on Blackwell (server_args.py); the same shapes were timed with others too, and only rows
@@ -34,7 +35,7 @@ constexpr std::array kRules = {
     Rule{"", "", "moe", "situ_as_silu", "another model's activation"},
     Rule{"vllm", "NVIDIA H", "moe", "modeloptfp8moe_flashinfer_cutlass",
          "not tuned, as an engine does before it serves"},
-    Rule{"vllm", "B200", "attention", "triton", "for heads that the other kernels do not take"},
+    Rule{"vllm", "B200", "attention", "triton", "for heads that the other kernels do not take", true},
     Rule{"vllm", "B200", "moe", "flashinfer_cutlass", "for shapes that the other kernels do not take"},
     Rule{"vllm", "B200", "moe", "w4a4mxfp4moe_marlin", "for shapes that the other kernels do not take"},
 };
@@ -47,9 +48,10 @@ std::string engine_of_framework(std::string_view framework) {
 }
 
 std::string_view passed_over(std::string_view engine, std::string_view device, std::string_view operation,
-                             std::string_view kernel) {
+                             std::string_view kernel, bool with_watts) {
   for (const Rule& rule : kRules)
-    if ((rule.engine.empty() || rule.engine == engine) && device.find(rule.device) != std::string_view::npos &&
+    if (!(with_watts && rule.watts_count) && (rule.engine.empty() || rule.engine == engine) &&
+        device.find(rule.device) != std::string_view::npos &&
         operation.find(rule.operation) != std::string_view::npos && kernel.find(rule.part) != std::string_view::npos)
       return rule.why;
   return {};

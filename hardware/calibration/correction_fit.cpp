@@ -27,6 +27,8 @@ constexpr std::size_t kFewestCorrectedRows = 150;
 // Points that no row is near are held by their neighbours: they say what points farther apart say, at several times the
 // work. Of 237 sets of the public tables one earns more points a row than this, for 0.2 points of error.
 constexpr std::size_t kMostPointsOfRow = 3;
+// Tables with more points or rows have to lower the error to this share of what went before.
+constexpr double kWorthwhile = 0.95;
 constexpr int kFolds = 5;
 constexpr std::uint64_t kFoldKey = 0x636f7272;  // any fixed number
 constexpr double kInterval = 0.9, kLeastCoverage = 0.85;
@@ -235,6 +237,19 @@ std::vector<CorrectionTry> correction_tries(const CorrectionPlans& plans, std::s
         tries.push_back({&plan, &helpers});
     }
   return tries;
+}
+
+std::optional<BestCorrection> best_correction(const CorrectionPlans& plans, std::span<const CorrectionRow> rows,
+                                              std::span<const Relatives> relatives, bool coarse, double error) {
+  std::optional<BestCorrection> best;
+  for (const CorrectionTry& next : correction_tries(plans, rows, relatives)) {
+    if (!coarse && next.plan == &plans.front()) continue;
+    auto earned = earn_correction(*next.plan, rows, kWorthwhile * error, next.relatives->rows);
+    if (!earned) continue;
+    error = earned->error;
+    best = {std::move(*earned), next.relatives->whose};
+  }
+  return best;
 }
 
 const CorrectionPlans& gemm_correction_plans() {

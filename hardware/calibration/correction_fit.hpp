@@ -72,4 +72,13 @@ struct CorrectionTry {
 std::vector<CorrectionTry> correction_tries(const CorrectionPlans& plans, std::span<const CorrectionRow> rows,
                                             std::span<const Relatives> relatives);
 
+// What the tries earn in their order, where each has to lower the error clearly below what went before, `error` at
+// first. `coarse`: the first plan counts.
+struct BestCorrection {
+  EarnedCorrection earned;
+  const char* whose = "";  // of the relatives that helped
+};
+std::optional<BestCorrection> best_correction(const CorrectionPlans& plans, std::span<const CorrectionRow> rows,
+                                              std::span<const Relatives> relatives, bool coarse, double error);
+
 }  // namespace llmscape::hardware

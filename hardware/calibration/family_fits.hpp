@@ -3,6 +3,7 @@
 #include "hardware/calibration/correction_fit.hpp"
 #include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/report.hpp"
+#include "hardware/calibration/sampling.hpp"
 #include "hardware/calibration/scales_fit.hpp"
 #include "hardware/gpu/gpu.hpp"
 #include "traces/kernel_record.hpp"
@@ -32,6 +33,10 @@ struct FormFit {
   // heads wider than 128.
   std::size_t cut = 0, wide = 0;
 };
+
+// Adds to what the report says of its data how well its last rows were met, which the form was not fitted to: `cut` by
+// a window, then of `wide` heads.
+void tell_learned(FamilyReport& report, std::size_t cut, std::size_t wide);
 
 // How a table's rows fall on experts.
 enum class Dealt : std::uint8_t { evenly, in_any_way };
@@ -104,7 +109,13 @@ class FamilyFits {
 
  private:
   template <class Row>
-  [[nodiscard]] std::vector<Row> sample(const std::vector<Row>& suitable, std::size_t most) const;
+  [[nodiscard]] std::vector<Row> sample(const std::vector<Row>& suitable, std::size_t most) const {
+    constexpr std::uint64_t kRowsKey = 0x726f7773;  // any fixed number
+    if (suitable.size() < kFewestFittedRows) return {};
+    std::vector<Row> chosen;
+    for (const std::size_t i : random_subset(suitable.size(), most, kRowsKey)) chosen.push_back(suitable[i]);
+    return chosen;
+  }
   template <class Row>
   [[nodiscard]] std::vector<Row> sample(const std::vector<Row>& suitable) const {
     return sample(suitable, most_rows_);

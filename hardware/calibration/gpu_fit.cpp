@@ -4,7 +4,6 @@
 #include "hardware/calibration/collective_fit.hpp"
 #include "hardware/calibration/cross_validation.hpp"
 #include "hardware/calibration/elementwise_fit.hpp"
-#include "hardware/calibration/errors.hpp"
 #include "hardware/calibration/family_fits.hpp"
 #include "hardware/calibration/fitted_group.hpp"
 #include "hardware/calibration/indexed_attention_fit.hpp"
@@ -25,11 +24,8 @@ namespace llmscape::hardware {
 namespace {
 
 constexpr std::array<std::string_view, 2> kLatentFormats = {"bf16", "fp8"};
-// How much rows of relatives count beside a row of the device and engine: of the same kernels on a sibling, and of
-// another engine on the same device.
+// How much rows of relatives count: of the same kernels on a sibling, and of another engine on the same device.
 constexpr double kSiblingWeight = 0.5, kEngineWeight = 0.25;
-// Tables with more points or rows have to lower the error to this share of what went before.
-constexpr double kWorthwhile = 0.95;
 
 void append(std::vector<CorrectionRow>& to, std::span<const CorrectionRow> rows, double weight) {
   for (const CorrectionRow& row : rows) to.emplace_back(row).weight = weight;
@@ -78,21 +74,8 @@ class GpuFit {
     auto form = fit(fits_, Scoring::held_out);
     if (!form || form->rows.empty()) return form;
     correct(*form, plans(form->cut > 0), fit);
-    const std::size_t fitted = form->rows.size() - form->cut - form->wide;
-    tell_learned(form->report, fitted, form->cut, "that a window cuts");
-    tell_learned(form->report, fitted + form->cut, form->wide, fmt::format("of heads to {}", kWidestLearnedHead));
+    tell_learned(form->report, form->cut, form->wide);
     return form;
-  }
-
-  static void tell_learned(FamilyReport& report, std::size_t first, std::size_t count, std::string_view what) {
-    if (count == 0) return;
-    std::vector<double> predicted, measured;
-    for (std::size_t i = first; i < first + count; ++i) {
-      predicted.push_back(report.rows[i].held_out);
-      measured.push_back(report.rows[i].measured);
-    }
-    report.data +=
-        fmt::format(", {} rows {} with MAPE {:.1f} %", count, what, 100 * summarise(predicted, measured).mean);
   }
 
   template <class Parameters, class Fit>
@@ -103,10 +86,9 @@ class GpuFit {
       const auto other = fit(relative, Scoring::none);
       if (!other) return;
       const std::size_t fitted = other->rows.size() - other->cut - other->wide;
-      const std::span<const CorrectionRow> rows = other->rows;
-      append(to, rows.first(fitted), weight);
-      if (form.cut > 0) append(to, rows.subspan(fitted, other->cut), weight);
-      if (form.wide > 0) append(to, rows.last(other->wide), weight);
+      append(to, std::span(other->rows).first(fitted), weight);
+      if (form.cut > 0) append(to, std::span(other->rows).subspan(fitted, other->cut), weight);
+      if (form.wide > 0) append(to, std::span(other->rows).last(other->wide), weight);
     };
     for (const FamilyFits& relative : siblings_) help(relative, siblings, kSiblingWeight);
     all = siblings;
@@ -114,30 +96,19 @@ class GpuFit {
     std::vector<Relatives> relatives(1);
     if (!siblings.empty()) relatives.push_back({siblings, " with rows of a sibling"});
     if (all.size() > siblings.size()) relatives.push_back({all, " with rows of siblings and other engines"});
-    std::optional<EarnedCorrection> best;
-    std::string with;
-    double least = form.report.held_out.mean;
     // Tables that name no engine are dense series of a few shapes: points far apart are for samples of many.
-    const bool sampled = !fits_.engine().empty();
-    for (const CorrectionTry& next : correction_tries(plans, form.rows, relatives)) {
-      if (!sampled && next.plan == &plans.front()) continue;
-      auto earned = earn_correction(*next.plan, form.rows, kWorthwhile * least, next.relatives->rows);
-      if (!earned) continue;
-      least = earned->error;
-      best = std::move(earned);
-      with = next.relatives->whose;
-    }
+    auto best = best_correction(plans, form.rows, relatives, !fits_.engine().empty(), form.report.held_out.mean);
     if (!best) return;
     std::vector<double> predicted;
     for (std::size_t i = 0; i < form.rows.size(); ++i) {
-      form.report.rows[i].held_out = best->held_out[i];
-      predicted.push_back(form.rows[i].predicted(best->correction));
+      form.report.rows[i].held_out = best->earned.held_out[i];
+      predicted.push_back(form.rows[i].predicted(best->earned.correction));
     }
     form.report.form = "physical + residual table";
-    form.report.data +=
-        fmt::format(" (form alone MAPE {:.1f} %, corrected by a table{})", 100 * form.report.held_out.mean, with);
+    form.report.data += fmt::format(" (form alone MAPE {:.1f} %, corrected by a table{})",
+                                    100 * form.report.held_out.mean, best->whose);
     score(form.report, predicted);
-    form.parameters.correction = std::move(best->correction);
+    form.parameters.correction = std::move(best->earned.correction);
   }
 
   // Writes where the parameters come from, and keeps the report.

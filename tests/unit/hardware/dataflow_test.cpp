@@ -222,7 +222,7 @@ TEST_CASE("the parts of a dataflow step sum to it, and its energy counts every s
   CHECK(total_time(cost).si() == approx((cost.device + cost.host).si()));
   const double hbm = 16 * cost.bytes.si() * 8 * 7e-12;
   CHECK(energy(cost, EnergyComponent::memory).si() == approx(hbm));
-  const double compute = 16 * cost.flops.si() * 0.5e-12;
+  const double compute = 16 * cost.flops.si() * 0.577e-12;
   CHECK(energy(cost, EnergyComponent::compute).si() == approx(compute));
   CHECK(total_energy(cost).si() > hbm + compute);
 }

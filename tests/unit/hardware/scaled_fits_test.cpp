@@ -105,7 +105,7 @@ TEST_CASE("what do twice the multiprocessors do? peaks and L2 double with them, 
 TEST_CASE("a fitted parameter that is stated itself wins over the figure, at its old value too") {
   const Gpu gpu = with_overrides("h100-sxm", {"hbm_bandwidth=6.7 TB/s", "gemm.cta_bandwidth=24.92 GB/s"});
   CHECK(gpu.gemm.cta_bandwidth.si() == approx(24.92e9));
-  CHECK(gpu.decode_attention.cta_bandwidth.si() == approx(2 * 251.2e9));
+  CHECK(gpu.decode_attention.cta_bandwidth.si() == approx(2 * 407.8e9));
   const Gpu peak = with_overrides("h100-sxm", {"multiprocessors=264", "peak_bf16=1000 Tflop/s"});
   CHECK(peak.peak_bf16.value.si() == approx(1000e12));
   CHECK(peak.peak_fp8->value.si() == approx(2 * 1979e12));
