@@ -52,7 +52,7 @@ Halves<Record> halves(const std::vector<Record>& records) {
   std::vector<Record> kept;
   std::vector<Group> shapes;
   for (const Record& r : records) {
-    if (r.format != "bf16" || r.kv_format != "bf16" || r.head_dim > 128) continue;
+    if (r.format != "bf16" || r.kv_format != "bf16" || r.head_dim > 128 || r.window > 0) continue;
     kept.push_back(r);
     shapes.push_back(head_shape(r));
   }

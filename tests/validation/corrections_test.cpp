@@ -46,7 +46,7 @@ template <class Row>
 std::vector<Row> bf16_attention(const std::vector<Row>& all) {
   std::vector<Row> kept;
   std::ranges::copy_if(all, std::back_inserter(kept), [](const Row& r) {
-    return r.format == "bf16" && r.kv_format == "bf16" && r.head_dim <= kWidestHead;
+    return r.format == "bf16" && r.kv_format == "bf16" && r.head_dim <= kWidestHead && r.window == 0;
   });
   return kept;
 }
