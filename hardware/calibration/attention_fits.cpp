@@ -18,8 +18,7 @@ namespace {
 constexpr std::size_t kLearnedShare =
     3;  // the most rows of a kind that corrections alone learn are those of fits over this
 // Fewer fitted rows suffer from tables that wide heads stretch: their errors rise by a tenth to a half (SGLang's 33 to
-// 67, TensorRT-LLM's 132 to 232 of an H200). So do those of FlashAttention 2, whose tables have no windows: decodes of
-// an L40S would be met to 11.8 %, and are to below 6.
+// 67, TensorRT-LLM's 132 to 232 of an H200). Tables that have no windows were not tried with wide heads.
 constexpr std::size_t kFewestBesideWide = 250;
 // An engine that runs another's kernels; format: of KV, where one is named.
 struct SameKernels {
