@@ -127,7 +127,8 @@ void read_attention(const std::string& path, KernelTables& into, Diagnostics& di
     const auto window = table.has(kWindow) ? table.whole(kWindow, 0) : 0;
     const auto time = table.time();
     if (!sequences || !tokens || !cached || !heads || !kv_heads || !head_dim || !window || !time) continue;
-    if (*window > 0 && table.has(kPower)) continue;  // watts are of whole contexts
+    // Watts are of whole contexts. A window keeps FlashAttention 2 from packing a group's query heads: not priced.
+    if (*window > 0 && (table.has(kPower) || (decode && table.text(kKernel).ends_with("fa2")))) continue;
     const std::string format = format_name(table.text(kFormat)), kv_format = format_name(table.text(kKvFormat));
     if (!decode)
       table.keep(into.prefill_attention,
@@ -321,9 +322,8 @@ void read_library_collectives(const std::string& path, KernelTables& into, Diagn
   Table table(path, {{"nccl_dtype"}, {"num_gpus"}, {"message_size"}}, into, diagnostics);
   while (table.next()) {
     const auto m = read_message(table);
-    const std::string_view operation = table.text(kOperator);
-    const std::string by = table.text(kKernel) == "oneCCL" ? "oneccl" : "nccl";
-    const std::string kind(operation == "alltoall" ? "all_to_all" : operation);
+    const std::string operation(table.text(kOperator)), by = table.text(kKernel) == "oneCCL" ? "oneccl" : "nccl",
+                                                        kind = operation == "alltoall" ? "all_to_all" : operation;
     // Sums of int8 take 3 to 8 % longer than those of as many bytes in 16 bits, and no engine adds up in it.
     if ((kind == "all_reduce" || kind == "reduce_scatter") && table.text(kElement) == "int8") continue;
     if (kind != "all_reduce" && kind != "all_gather" && kind != "reduce_scatter" && kind != "all_to_all")

@@ -35,7 +35,7 @@ constexpr std::array kRules = {
     Rule{"", "", "moe", "situ_as_silu", "another model's activation"},
     Rule{"vllm", "NVIDIA H", "moe", "modeloptfp8moe_flashinfer_cutlass",
          "not tuned, as an engine does before it serves"},
-    Rule{"vllm", "B200", "attention", "triton", "for heads that the other kernels do not take", true},
+    Rule{"vllm", "", "attention", "triton", "for heads that the other kernels do not take", true},
     Rule{"vllm", "B200", "moe", "flashinfer_cutlass", "for shapes that the other kernels do not take"},
     Rule{"vllm", "B200", "moe", "w4a4mxfp4moe_marlin", "for shapes that the other kernels do not take"},
 };

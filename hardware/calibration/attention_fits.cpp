@@ -15,11 +15,8 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr std::size_t kLearnedShare =
-    3;  // the most rows of a kind that corrections alone learn are those of fits over this
-// Fewer fitted rows suffer from tables that wide heads stretch: their errors rise by a tenth to a half (SGLang's 33 to
-// 67, TensorRT-LLM's 132 to 232 of an H200). Tables that have no windows were not tried with wide heads.
-constexpr std::size_t kFewestBesideWide = 250;
+// The most rows of a kind that only corrections learn are those of forms over this.
+constexpr std::size_t kLearnedShare = 3;
 // An engine that runs another's kernels; format: of KV, where one is named.
 struct SameKernels {
   std::string_view engine, format, as;
@@ -76,22 +73,9 @@ std::pair<std::vector<Row>, std::size_t> learned_rows(const std::vector<Row>& fi
     return !rows.empty() && rows.front().format != fitted.front().format;
   };
   if (other(cut)) cut.clear();
-  if (other(wide) || fitted.size() < kFewestBesideWide || cut.empty()) wide.clear();
+  if (other(wide) || fitted.size() < kFewestBesideWide) wide.clear();
   const std::size_t count = cut.size();
   return {both(std::move(cut), wide), count};
-}
-
-// Nothing where a row tells nothing new, as no token leaves its window, or is of no kind that is learned.
-template <class Row>
-std::optional<AttentionRows> kind_of(const Row& r) {
-  const bool wide = r.head_dim > kWidestFittedHead;
-  if (r.head_dim > kWidestLearnedHead) return std::nullopt;
-  std::int64_t window = 0, context = 0;
-  if constexpr (requires { r.window; }) window = r.window;
-  if (window == 0) return wide ? AttentionRows::wide : AttentionRows::fitted;
-  if constexpr (requires { r.cached; }) context = r.tokens + r.cached;
-  else context = r.context;
-  return context > window && !wide ? std::optional(AttentionRows::cut) : std::nullopt;
 }
 
 // The held-out error of some of a report's rows.

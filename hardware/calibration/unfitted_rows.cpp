@@ -80,6 +80,15 @@ class UnfittedRows {
       if (rows.read < rows.needed)
         diagnostics.warning({}, fmt::format("{}: {} rows {} are left out: a fit needs {}", kind.first, rows.read,
                                             kind.second, rows.needed));
+    for (const auto& [kind, rows] : wide_) {
+      const auto beside = suitable_.find(kind);
+      const std::size_t fitted = beside == suitable_.end() ? 0 : beside->second.read;
+      if (fitted < kFewestBesideWide || rows < kFewestFittedRows)
+        diagnostics.warning(
+            {}, fmt::format("{}: {} rows {} are left out: heads wider than {} are learned from {} rows "
+                            "and more, beside {} of others",
+                            kind.first, rows, kind.second, kWidestFittedHead, kFewestFittedRows, kFewestBesideWide));
+    }
     for (const auto& [kind, rows] : left_out_)
       diagnostics.warning({}, fmt::format("{}: {} rows are left out: {}", kind.first, rows, kind.second));
     for (const std::string& family : unfitted_) diagnostics.warning({}, family);
@@ -130,7 +139,12 @@ class UnfittedRows {
 
   template <class Row>
   void attention(const char* family, const Row& r) {
-    count_kind(family, r, fmt::format("with KV in {}", in_quotes(r.kv_format)), of_attention(r));
+    const std::string kv = fmt::format("with KV in {}", in_quotes(r.kv_format)), reason = of_attention(r);
+    if (!reason.empty()) leave_out(family, reason);
+    else if (const auto kind = kind_of(r); kind == AttentionRows::fitted) count_kind(family, r, kv, "");
+    else if (kind == AttentionRows::cut) count_kind(family, r, kv + " that a window cuts", "");
+    else if (kind == AttentionRows::wide && is_wanted(family))
+      ++wide_[{family, fmt::format("{}{}{}", kv, r.engine.empty() ? "" : " of ", r.engine)}];
   }
 
   static std::string of_cpu_format(const std::string& format) {
@@ -165,6 +179,7 @@ class UnfittedRows {
     std::size_t read = 0, needed = 0;
   };
   std::map<std::pair<std::string, std::string>, Kind> suitable_;
+  std::map<std::pair<std::string, std::string>, std::size_t> wide_;  // rows, by the kind that they stand beside
   std::vector<std::string> unfitted_;
 };
 

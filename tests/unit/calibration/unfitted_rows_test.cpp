@@ -41,6 +41,17 @@ TEST_CASE("rows that no form of a GPU is fitted to are told with their number an
       holds(of(with_decodes(25, "bf16", "bf16", 512)), "decode_attention: 25 rows are left out: heads wider than 256"));
   CHECK(
       holds(of(with_decodes(25, "bf16", "bf16", 256)), "decode_attention: 25 rows were read, and nothing was fitted"));
+  traces::KernelTables wide = with_decodes(25, "bf16", "bf16", 256);
+  CHECK(holds(of(wide),
+              "decode_attention: 25 rows with KV in 'bf16' are left out: heads wider than 128 are learned from "
+              "20 rows and more, beside 250 of others"));
+  const auto beside = with_decodes(250, "bf16", "bf16").decode_attention;
+  wide.decode_attention.insert(wide.decode_attention.end(), beside.begin(), beside.end());
+  CHECK(told(wide, false, {}, {"gemm", "decode_attention"}).empty());
+  wide.decode_attention.push_back(beside.front());
+  wide.decode_attention.back().window = 128;  // of a context of 1,000
+  CHECK(holds(told(wide, false, {}, {"gemm", "decode_attention"}),
+              "decode_attention: 1 rows with KV in 'bf16' that a window cuts are left out: a fit needs 20"));
   CHECK(holds(of(with_decodes(19, "bf16", "fp8")),
               "decode_attention: 19 rows with KV in 'fp8' are left out: a fit needs 20"));
   CHECK(told(with_decodes(20, "bf16", "fp8"), false, {}, {"gemm", "decode_attention"}).empty());
