@@ -48,6 +48,7 @@ constexpr std::string_view name_of(EnergyBoundary boundary) {
 // What the figures are worth that joules follow from: those of work and traffic, and the power at rest.
 struct EnergyTags {
   Tag dynamic = Tag::assumed, idle = Tag::assumed;
+  std::optional<Tag> link{};  // of bytes on links, where they are worth something else than the rest of `dynamic`
 };
 
 // How far the true times of each operator family may lie from the predicted ones.
@@ -71,7 +72,7 @@ struct Device {
   std::string description;
   std::int64_t count = 1;  // how many of them a scenario has
   std::optional<Sourced<SquareMetres>> die_area;
-  EnergyBoundary energy_boundary = EnergyBoundary::unstated;
+  EnergyBoundary energy_boundary = EnergyBoundary::unstated;  // as stated: boundary() says what holds
   // Bytes of memory that one device offers to weights, KV and activations, before any utilisation factor.
   [[nodiscard]] virtual Bytes memory() const = 0;
   // What contexts, communicators and captured graphs take of it.
@@ -80,6 +81,8 @@ struct Device {
   [[nodiscard]] virtual Watts idle_power() const = 0;
   // What one of it may draw above that: of parts that work in turn, what the largest may. 0: nothing limits it.
   [[nodiscard]] virtual Watts headroom() const { return Watts(); }
+  // What its joules include; of a device of several parts that does not say it what all of them do, if they are alike.
+  [[nodiscard]] virtual EnergyBoundary boundary() const { return energy_boundary; }
   // The weakest tags behind its joules.
   [[nodiscard]] virtual EnergyTags energy_tags() const { return {}; }
   // From the memory behind a device (its host's, DDR) into its own: how fast weights come that are kept there.

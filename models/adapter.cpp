@@ -43,7 +43,10 @@ std::vector<AdaptedInput> adapted_inputs(const Adapter& adapter, std::int64_t hi
 
   std::vector<AdaptedInput> inputs;
   if (!projections.outs.empty()) inputs.push_back(projections);
-  if (const auto around = models::projections(hidden, group.mixer, tensor); adapts(adapter, "o") && !around.empty())
+  // The projection behind a state has another name (out_proj), which no target of attention matches.
+  const bool attends = !std::holds_alternative<StateLayer>(group.mixer);
+  if (const auto around = models::projections(hidden, group.mixer, tensor);
+      attends && adapts(adapter, "o") && !around.empty())
     inputs.push_back({around.back().k, {hidden}});
   if (adapts(adapter, "mlp") && group.feed_forward.present()) {
     const FeedForward& kind = group.feed_forward;

@@ -63,6 +63,7 @@ const Fields<EnergyParameters>& gpu_energy_fields() {
     f.add_group("by_format", &P::by_format, format_fields, "of GEMMs and attention in this format");
     f.add("memory", &P::memory, "of device memory traffic").required().at_least(0);
     f.add("link", &P::link, "of bytes moved between devices").required().at_least(0);
+    f.add("link_assumed", &P::link_assumed, "'link' is assumed, whatever 'tag' says of the others");
     f.add("measured_limit", &P::measured_limit,
           "what its power limit held the board to while kernels were timed, idle power included: none draws more; "
           "absent: none reached it")

@@ -29,6 +29,7 @@ struct EnergyParameters : Fit {
   std::map<std::string, FormatEnergy> by_format;  // by the format's name
   JoulesPerByte memory;                           // of device memory traffic
   JoulesPerByte link;                             // moved between devices
+  bool link_assumed = false;                      // that figure is, whatever `tag` says of the others
   std::optional<Watts> measured_limit;            // what the board was held to when timed; absent: nothing reached it
 
   // As it is at that share of the boost clock: an operation takes energy_of_operation, of which there are as many in a

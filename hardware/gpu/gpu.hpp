@@ -106,7 +106,9 @@ struct Gpu final : Device, Chip, PowerRange {
   [[nodiscard]] std::optional<double> operational_intensity() const override {
     return peak_bf16.value.si() / hbm_bandwidth.value.si();
   }
-  [[nodiscard]] EnergyTags energy_tags() const override { return {energy.tag, idle.tag}; }
+  [[nodiscard]] EnergyTags energy_tags() const override {
+    return {energy.tag, idle.tag, energy.link_assumed ? std::optional(Tag::assumed) : std::nullopt};
+  }
   [[nodiscard]] std::optional<BytesPerSecond> load_bandwidth() const override {
     return load ? std::optional(**load) : std::nullopt;
   }

@@ -20,6 +20,9 @@ struct AttentionOffload final : Device {
   [[nodiscard]] Bytes memory() const override { return memory_of(*attention) + memory_of(*weights); }
   [[nodiscard]] Watts idle_power() const override { return idle_power_of(*attention) + idle_power_of(*weights); }
   [[nodiscard]] Watts headroom() const override { return headroom_of(std::array{attention, weights}); }
+  [[nodiscard]] EnergyBoundary boundary() const override {
+    return boundary_of(energy_boundary, std::array{attention, weights});
+  }
   [[nodiscard]] EnergyTags energy_tags() const override {
     return weaker(attention->energy_tags(), weights->energy_tags());
   }

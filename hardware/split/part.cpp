@@ -23,8 +23,16 @@ Watts headroom_of(std::span<const PartDevice> parts) {
 
 Bytes memory_of(const Device& part) { return static_cast<double>(part.count) * part.memory(); }
 
+EnergyBoundary boundary_of(EnergyBoundary stated, std::span<const PartDevice> parts) {
+  const EnergyBoundary first = parts.front()->boundary();
+  const bool alike = std::ranges::all_of(parts, [first](const PartDevice& part) { return part->boundary() == first; });
+  return stated == EnergyBoundary::unstated && alike ? first : stated;
+}
+
 EnergyTags weaker(const EnergyTags& a, const EnergyTags& b) {
-  return {weaker(a.dynamic, b.dynamic), weaker(a.idle, b.idle)};
+  EnergyTags tags{weaker(a.dynamic, b.dynamic), weaker(a.idle, b.idle)};
+  if (a.link || b.link) tags.link = weaker(a.link.value_or(a.dynamic), b.link.value_or(b.dynamic));
+  return tags;
 }
 
 std::optional<Arithmetic> common(const std::optional<Arithmetic>& a, const std::optional<Arithmetic>& b) {

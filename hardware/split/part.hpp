@@ -19,6 +19,8 @@ Watts idle_power_of(const Device& part);
 Watts headroom_of(std::span<const PartDevice> parts);
 Bytes memory_of(const Device& part);
 
+// What `stated` leaves to the parts, where all of them state the same.
+EnergyBoundary boundary_of(EnergyBoundary stated, std::span<const PartDevice> parts);
 // The weaker of each tag.
 EnergyTags weaker(const EnergyTags& a, const EnergyTags& b);
 // GEMMs that both compute; nothing where one takes every format as it is asked for.

@@ -159,6 +159,12 @@ std::vector<std::string> PipelineSplit::problems(const models::ModelSpec& model,
   return found;
 }
 
+EnergyBoundary PipelineSplit::boundary() const {
+  std::vector<PartDevice> parts;
+  for (const PipelineStage& stage : stages) parts.push_back(stage.device);
+  return boundary_of(energy_boundary, parts);
+}
+
 EnergyTags PipelineSplit::energy_tags() const {
   EnergyTags tags = stages.front().device->energy_tags();
   for (const PipelineStage& stage : stages) tags = weaker(tags, stage.device->energy_tags());

@@ -25,6 +25,7 @@ struct PipelineSplit final : Device {
   [[nodiscard]] Bytes memory() const override;
   [[nodiscard]] Watts idle_power() const override;
   [[nodiscard]] Watts headroom() const override;
+  [[nodiscard]] EnergyBoundary boundary() const override;
   [[nodiscard]] EnergyTags energy_tags() const override;
   [[nodiscard]] std::int64_t parts() const override;
   [[nodiscard]] std::optional<Arithmetic> arithmetic() const override;

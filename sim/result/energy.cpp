@@ -44,6 +44,8 @@ std::vector<std::pair<std::string, Joules>> assumed_joules(const Parts& parts, c
     const hardware::EnergyTags tags = parts.devices[r]->energy_tags();
     if (tags.dynamic == Tag::assumed)
       for (const Joules component : portion.replicas[r].energy) work += component;
+    else if (tags.link == Tag::assumed)
+      work += portion.replicas[r].energy[static_cast<std::size_t>(hardware::EnergyComponent::interconnect)];
     if (const hardware::Device* drafting = parts.drafting[r];
         drafting && drafting->energy_tags().dynamic == Tag::assumed)
       drafts += portion.replicas[r].drafting;
@@ -75,8 +77,8 @@ void add_boundary(const Parts& parts, EnergyResult& result) {
   std::map<hardware::EnergyBoundary, std::string> found;
   std::map<std::string, std::string> by_group;
   const auto add = [&](const hardware::Device& device, const std::string& group) {
-    const std::string own(hardware::name_of(device.energy_boundary));
-    found.emplace(device.energy_boundary, own);
+    const std::string own(hardware::name_of(device.boundary()));
+    found.emplace(device.boundary(), own);
     by_group.emplace(group, own);
   };
   for (std::size_t r = 0; r < parts.devices.size(); ++r) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/scenario/where.hpp"
+
 namespace llmscape::scenario {
 namespace {
 
@@ -30,11 +32,10 @@ class Check {
  public:
   Check(const Scenario& scenario, Diagnostics& diagnostics) : scenario_(scenario), diagnostics_(diagnostics) {}
 
-  bool group(const std::string& name, const SourceRange& where) {
-    if (group_named(scenario_, name)) return true;
-    diagnostics_.error(where, "there is no group of devices " + in_quotes(name),
-                       did_you_mean(name, group_names(scenario_)));
-    return false;
+  void group(const std::string& name, const SourceRange& where) {
+    if (!group_named(scenario_, name))
+      diagnostics_.error(where, "there is no group of devices " + in_quotes(name),
+                         did_you_mean(name, group_names(scenario_)));
   }
   void cold_starts(const std::string& name, const SourceRange& where) {
     for (const serving::Problem& problem :
@@ -58,7 +59,7 @@ class Check {
   }
   void fault(const FaultConfig& fault, const SourceRange& where) {
     if (fault.site) return site(*fault.site, where);
-    if (!group(*fault.group, where)) return;
+    if (!group_named(scenario_, *fault.group)) return;  // told by check_fault_groups
     const hardware::Device& device = *group_named(scenario_, *fault.group);
     if (fault.device) {
       index("device", *fault.device, device.count, *fault.group, where);
@@ -119,6 +120,15 @@ std::vector<std::size_t> replicas_hit(const Scenario& scenario, const FaultConfi
   return replicas_on(scenario, hit.group, hit.first_device, hit.first_device + hit.devices);
 }
 
+void check_fault_groups(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
+  const FaultsConfig& faults = scenario.config.faults;
+  Check check(scenario, diagnostics);
+  for (std::size_t i = 0; i < faults.schedule.size(); ++i)
+    if (faults.schedule[i].group)
+      check.group(*faults.schedule[i].group, root.find("faults")->find("schedule")->items[i].where);
+  for (const auto& [group, mtbf] : faults.mtbf) check.group(group, where_of(root, {"faults", "mtbf", group}));
+}
+
 void check_faults(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics) {
   const FaultsConfig& faults = scenario.config.faults;
   Check check(scenario, diagnostics);
@@ -126,7 +136,6 @@ void check_faults(const Scenario& scenario, const YamlNode& root, Diagnostics& d
     check.fault(faults.schedule[i], root.find("faults")->find("schedule")->items[i].where);
   for (const auto& [group, mtbf] : faults.mtbf) {
     const SourceRange& where = root.find("faults")->find("mtbf")->find(group)->where;
-    if (!check.group(group, where)) continue;
     check.cold_starts(group, where);
     check.starts_between_faults(group, mtbf.mtbf, where);
   }

@@ -9,7 +9,9 @@
 
 namespace llmscape::scenario {
 
-// Faults against the groups and sites that there are.
+// Groups of devices that faults name and the scenario lacks.
+void check_fault_groups(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics);
+// Faults against the sites, devices and replicas that there are, of groups that there are.
 void check_faults(const Scenario& scenario, const YamlNode& root, Diagnostics& diagnostics);
 
 // Numbers of the replicas on devices of the group from `first` to before `end`.

@@ -2,18 +2,21 @@
 #include "sim/world/pte.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace llmscape::world {
 namespace {
 
-// That of the devices which decode for the model.
+// That of the devices which decode for the model. Of devices that differ there is none: tokens are not told by device.
 std::optional<double> intensity_of(const scenario::Scenario& scenario, int model) {
+  std::set<std::optional<double>> found;
   for (const scenario::PoolConfig& pool : scenario.pools) {
     if (scenario.model_index(pool) != model || pool.role == serving::Role::prefill) continue;
     for (const auto& device : scenario.config.hardware.devices)
-      if (std::ranges::find(pool.devices, device->name) != pool.devices.end()) return device->operational_intensity();
+      if (std::ranges::find(pool.devices, device->name) != pool.devices.end())
+        found.insert(device->operational_intensity());
   }
-  return std::nullopt;
+  return found.size() == 1 ? *found.begin() : std::nullopt;
 }
 
 }  // namespace

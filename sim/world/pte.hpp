@@ -17,8 +17,8 @@ struct PteGamma {
 };
 PteGamma pte_gamma(const models::ModelSpec& model, double intensity);
 
-// Of the measured tasks. Nothing where there was none, or where a device of a pool whose model was called does not
-// state its peaks.
+// Of the measured tasks. Nothing where there was none, or where devices that decode for a model which was called do not
+// state their peaks, or differ in their intensity.
 std::optional<result::PteResult> pte_of(const scenario::Scenario& scenario, const metrics::Observer& seen);
 
 }  // namespace llmscape::world

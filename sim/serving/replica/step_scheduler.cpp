@@ -12,8 +12,11 @@ StepScheduler::Span StepScheduler::place(const StepPlan& /*plan*/, const engine:
 StepScheduler::Span PipelineStepScheduler::place(const StepPlan& plan, const engine::EngineCost& cost, Seconds now) {
   const Seconds ready = now + (timing().hides_host ? Seconds() : cost.host) + cost.sync;
   const Pipeline::Passage passage = pipeline_.pass(ready, cost.stage());
-  plan_from_ = chunks_follow_ && plan.goes_on() ? passage.left_first : passage.end;
-  return {passage.entered, passage.end, passage.idle, passage.taken_up};
+  // A host that hides behind the devices still works that long for each step of a stream.
+  const Seconds hosted = timing().hides_host ? ready + cost.host + cost.launch * timing().stages : ready;
+  const Seconds end = std::max(passage.end, hosted);
+  plan_from_ = chunks_follow_ && plan.goes_on() ? std::max(passage.left_first, hosted) : end;
+  return {passage.entered, end, passage.idle, passage.taken_up};
 }
 
 }  // namespace llmscape::serving

@@ -104,6 +104,28 @@ TEST_CASE("a fit is worth its tag unless a figure that it multiplies is assumed"
   CHECK(catalog_gpu("mi300x").provenance()[static_cast<std::size_t>(OperatorFamily::decode_attention)] == Tag::assumed);
 }
 
+// An H200's active watts are 0.446 of its limit of 700 W, its dense work at the peak 0.815 of it: 0.5767 pJ x 989.5
+// Tflop/s = 571 W. Of the 280 W of half an MI250 these are 125 W, and 1.26 pJ at 181 Tflop/s.
+TEST_CASE("joules that are said to be shares of a power limit are these shares") {
+  const Gpu h200 = catalog_gpu("h200");
+  for (const char* name : {"mi250", "mi300x", "a100-80", "v100", "h20", "l40s"}) {
+    CAPTURE(name);
+    const Gpu gpu = catalog_gpu(name);
+    const auto share = [](const Gpu& of, JoulesPerFlop work) {
+      return work.si() * of.peak_bf16.value.si() / of.tdp.value.si();
+    };
+    CHECK(gpu.energy.active / *gpu.tdp == approx(h200.energy.active / *h200.tdp).epsilon(0.01));
+    CHECK(share(gpu, gpu.energy.compute) == approx(share(h200, h200.energy.compute)).epsilon(0.01));
+    CHECK(share(gpu, *gpu.energy.experts) == approx(share(h200, *h200.energy.experts)).epsilon(0.01));
+    CHECK(share(gpu, *gpu.energy.attention) == approx(share(h200, *h200.energy.attention)).epsilon(0.01));
+    CHECK(gpu.energy.padding == h200.energy.padding);
+    CHECK(*gpu.energy.measured_limit / *gpu.tdp == approx(*h200.energy.measured_limit / *h200.tdp).epsilon(0.01));
+  }
+  // Two thirds of 60 W at 43 Tflop/s, and of 15 W at 10.
+  CHECK(catalog_gpu("agx-orin").energy.compute.si() == approx(0.93e-12).epsilon(0.01));
+  CHECK(catalog_gpu("orin-nano").energy.compute.si() == approx(1e-12).epsilon(0.01));
+}
+
 TEST_CASE("the MI300X of 2024 has the shares that the MI250 was fitted to end to end, as assumed") {
   const Gpu measured = catalog_gpu("mi250"), carried = catalog_gpu("mi300x-2024");
   CHECK(measured.gemm.tag == Tag::fitted_end_to_end);

@@ -68,6 +68,16 @@ TEST_CASE("stages multiply what all of them can, and say of their joules what th
   CHECK(served_precision(alike, fp8, ActivationsBy::engine).precision.activations.name == "fp8");
   CHECK(served_precision(unlike, fp8, ActivationsBy::engine).precision.activations.name == "bf16");
   CHECK(alike.energy_tags().dynamic == hopper.energy_tags().dynamic);
+  CHECK(alike.energy_tags().link == Tag::assumed);  // from memory, in a block that was fitted
+  CHECK(catalogued<Gpu>("a100-80").energy_tags().link == std::nullopt);
+  // Boards are a board, chips and boards are neither; what is stated holds.
+  CHECK(alike.boundary() == EnergyBoundary::board);
+  Gpu chip = ampere;
+  chip.energy_boundary = EnergyBoundary::chip;
+  CHECK(split(hopper, 8, chip, 8).boundary() == EnergyBoundary::unstated);
+  PipelineSplit stated = alike;
+  stated.energy_boundary = EnergyBoundary::node;
+  CHECK(stated.boundary() == EnergyBoundary::node);
   CHECK(alike.parts() == 2);
 }
 

@@ -30,6 +30,14 @@ TEST_CASE("the target q takes in the columns of the output's gate") {
   CHECK(parameters({16, {"q"}}, catalogued("qwen3.5-35b-a3b")) == 10 * 16 * (2048 + 8192));
 }
 
+TEST_CASE("the projection behind a state is no target: it is called out_proj") {
+  // 10 of 40 layers are attention: (2,048 + 8,192) for q and its gate, 2 x (2,048 + 512) for k and v, 4,096 + 2,048 for
+  // o.
+  CHECK(parameters(kAttention, catalogued("qwen3.5-35b-a3b")) == 10 * 16 * (10240 + 2 * 2560 + 6144));
+  // Nemotron-3 Nano: 6 of 52 layers, 32 heads of 128 from 2,688.
+  CHECK(parameters({1, {"o"}}, catalogued("nemotron-3-nano-30b-a3b")) == 6 * (4096 + 2688));
+}
+
 TEST_CASE("tensor ranks cut one half of each pair and hold the other whole, stages hold their layers") {
   const ModelSpec model = catalogued("llama-3.1-8b");
   const double q = 4096 + 2048, kv = 4096 + 512, o = 2048 + 4096, up = 4096 + 7168, down = 7168 + 4096;

@@ -47,6 +47,26 @@ TEST_CASE("an engine with devices of its own: a step begins when the one before 
   CHECK(scheduler.earliest_start(Seconds(12)) == Seconds(12));
 }
 
+// A host that hides needs 10 s for a step of two stages of 3 s: the stream alone steps every 10 s, as it does where its
+// stages are not shared, and another stream is not held up.
+TEST_CASE("what a host hides bounds the steps of a stream that shares its stages") {
+  StepTiming timing;
+  timing.stages = 2;
+  timing.hides_host = true;
+  const auto cost = cost_of<StepCostType>(3, 10);
+  CHECK(timing.duration(cost) == Seconds(10));
+  timing.shared_stages = true;
+  Pipeline pipeline(2);
+  PipelineStepScheduler one(timing, pipeline, true), other(timing, pipeline, true);
+  CHECK(one.place(chunk(true), cost, Seconds()).end == Seconds(10));
+  CHECK_FALSE(one.may_plan(Seconds(9), 1));
+  CHECK(one.may_plan(Seconds(10), 1));
+  const StepScheduler::Span span = other.place(chunk(false), cost_of<StepCostType>(3, 0), Seconds(1));
+  CHECK(span.start == Seconds(3));
+  CHECK(span.end == Seconds(9));
+  CHECK(other.may_plan(Seconds(6), 1));
+}
+
 // Two stages, 3 s each, behind 1 s of host time.
 TEST_CASE("a pipeline's next step waits for the end of this one, or for its first stage where the prompt goes on") {
   StepTiming timing;

@@ -78,3 +78,16 @@ TEST_CASE("a device that states no peaks has no prefill token equivalents") {
                                "serving.tensor_parallel=16", "serving.max_model_len=8192"});
   CHECK_FALSE(run_on_event_queue(*scenario).pte);
 }
+
+TEST_CASE(
+    "devices of different intensity that decode for one model have no common gamma, in whatever order they stand") {
+  const auto with = [](const std::string& groups) {
+    std::string text = agents("");
+    const std::string one = "[{preset: h100-sxm, count: 1}]";
+    return text.replace(text.find(one), one.size(), groups);
+  };
+  const std::string h100 = "{name: h, preset: h100-sxm, count: 1}", a100 = "{name: a, preset: a100-80, count: 1}";
+  CHECK(!run_on_event_queue(*scenario_of(with("[" + h100 + ", " + a100 + "]"))).pte);
+  CHECK(!run_on_event_queue(*scenario_of(with("[" + a100 + ", " + h100 + "]"))).pte);
+  CHECK(run_on_event_queue(*scenario_of(with("[" + h100 + ", {name: b, preset: h100-sxm, count: 1}]"))).pte);
+}
