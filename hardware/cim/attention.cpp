@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/cim/attention.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace llmscape::hardware {
@@ -27,13 +28,18 @@ CimLoad macro_attention(const Macro& macro, std::int64_t macros, const LayerShap
   const double partial = sequences.count / 2;
   const double tiles = heads * (std::ceil(layer.key_width / rows) * (sequences.keys / key_columns + partial) +
                                 std::ceil(layer.value_width / value_columns) * (sequences.keys / rows + partial));
-  const double queries = sequences.tokens_per_sequence * layer.heads / layer.kv_heads;  // of one KV head
+  // Queries of one KV head that pass a tile of so many keys: of those that see one of them.
+  const auto queries = [&](double keys) {
+    const double tokens = sequences.tokens_per_sequence;
+    return (sequences.window > 0 ? std::min(tokens, sequences.window + keys - 1) : tokens) * layer.heads /
+           layer.kv_heads;
+  };
   CimLoad load;
   load.write_rounds = std::ceil(tiles / static_cast<double>(macros));
-  load.vector_passes = load.write_rounds * queries;
+  load.vector_passes = load.write_rounds * std::max(queries(key_columns), queries(rows));
   load.written = Bytes(layer.count * sequences.keys * layer.kv_bytes);
-  load.multiply(heads * sequences.keys * queries * layer.key_width, kv.keys, macro);
-  load.multiply(heads * sequences.keys * queries * layer.value_width, kv.values, macro);
+  load.multiply(heads * sequences.keys * queries(key_columns) * layer.key_width, kv.keys, macro);
+  load.multiply(heads * sequences.keys * queries(rows) * layer.value_width, kv.values, macro);
   return load;
 }
 

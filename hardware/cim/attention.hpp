@@ -18,10 +18,12 @@ struct AttendingSequences {
   double count = 0;
   double keys = 0;  // of all of them together
   double tokens_per_sequence = 0;
+  double window = 0;  // keys that each token attends to at most; 0: all
 };
 // Scores and values in macros: of each KV head the keys are written as a matrix d x s and the values as one s x d, and
 // the queries of its group pass through both. A sequence fills its last tile by half on average; masked products are
-// computed too; the tiles of all heads and layers share rounds.
+// computed too, but no query passes a tile that lies outside of its window; the tiles of all heads and layers share
+// rounds.
 CimLoad macro_attention(const Macro&, std::int64_t macros, const LayerShape&, const models::KvFormat& kv,
                         const AttendingSequences&);
 

@@ -62,7 +62,8 @@ CimLoad CimStepModel::prefill_attention(const LayerShape& layer, const models::B
   CimLoad load = softmax(layer, work);
   for (const auto& chunk : batch.chunks) {
     const auto keys = static_cast<double>(models::keys_read(chunk.tokens, chunk.cached, layer.window));
-    load += macro_attention(chip_.macro, computing_macros_, layer, kv_, {1, keys, static_cast<double>(chunk.tokens)});
+    load += macro_attention(chip_.macro, computing_macros_, layer, kv_,
+                            {1, keys, static_cast<double>(chunk.tokens), static_cast<double>(layer.window)});
   }
   return load;
 }

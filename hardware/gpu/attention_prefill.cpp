@@ -88,22 +88,28 @@ double passes(const Chip& chip, const models::PrefillAttention& shape, std::int6
   return 1 + std::max(0.0, group / together - 1) * (1 - l2_hits(chip, head_bytes));
 }
 
-// Keys of decodes are read while tiles compute: both bound the kernel, and share it near the crossing.
-KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const models::PrefillAttention& shape,
-                   std::span<const models::PrefillChunk> chunks, const TileWork& work, std::int64_t decode_keys) {
-  if (work.tiles <= 0) return {};
+// Seconds that the tiles take.
+double compute_time(const Chip& chip, const PrefillAttentionParameters& p, const models::PrefillAttention& shape,
+                    const TileWork& work) {
   const double sms = static_cast<double>(*chip.multiprocessors);
-  const double bandwidth = p.memory_efficiency * chip.hbm_bandwidth.value.si();
-  const double score_width = shape.head_dim, value_width = shape.value_width();
-  const double key_bytes = shape.kv_heads * shape.stored_bytes();
   const double edge = static_cast<double>(p.tile_edge);
-  const double block = edge * edge * (2 * (score_width + value_width) + p.softmax_flops) /
+  const double block = edge * edge * (2.0 * (shape.head_dim + shape.value_width()) + p.softmax_flops) /
                        (p.compute_efficiency * chip.peak_bf16.value.si() / sms);
-
   const double waves = work.tiles / sms;
   const double spread = (work.tile_blocks * block + work.tiles * p.tile.si()) / sms *
                         (1 + p.wave_quantisation * (std::ceil(waves) / waves - 1));
-  const double compute = std::max(spread, work.longest * block + p.tile.si());
+  return std::max(spread, work.longest * block + p.tile.si());
+}
+
+// Keys of decodes are read while tiles compute, `compute` seconds: both bound the kernel, and share it near the
+// crossing.
+KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const models::PrefillAttention& shape,
+                   std::span<const models::PrefillChunk> chunks, const TileWork& work, double compute,
+                   std::int64_t decode_keys) {
+  if (work.tiles <= 0) return {};
+  const double bandwidth = p.memory_efficiency * chip.hbm_bandwidth.value.si();
+  const double score_width = shape.head_dim, value_width = shape.value_width();
+  const double key_bytes = shape.kv_heads * shape.stored_bytes();
   const double decode_bytes =
       static_cast<double>(decode_keys) * key_bytes * passes(chip, shape, decode_keys, work.sequences, key_bytes);
   const double body = std::hypot(compute, decode_bytes / bandwidth);
@@ -123,7 +129,7 @@ KernelCost prefill_attention_cost(const Chip& chip, const PrefillAttentionParame
                                   const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks) {
   TileWork work(shape, p);
   for (const models::PrefillChunk& chunk : chunks) work.add(chunk);
-  return cost_of(chip, p, shape, chunks, work, 0);
+  return cost_of(chip, p, shape, chunks, work, compute_time(chip, p, shape, work), 0);
 }
 
 KernelCost mixed_attention_cost(const Chip& chip, const PrefillAttentionParameters& p,
@@ -131,8 +137,11 @@ KernelCost mixed_attention_cost(const Chip& chip, const PrefillAttentionParamete
                                 const models::DecodeAttention& decodes) {
   TileWork work(shape, p);
   for (const models::PrefillChunk& chunk : chunks) work.add(chunk);
+  // A wave takes as long as its tiles do in the mean: short tiles that fill it up make it no shorter.
+  const double chunks_alone = compute_time(chip, p, shape, work);
   work.add(decodes);
-  return cost_of(chip, p, shape, chunks, work, decodes.attended.sum);
+  return cost_of(chip, p, shape, chunks, work, std::max(chunks_alone, compute_time(chip, p, shape, work)),
+                 decodes.attended.sum);
 }
 
 const Fields<PrefillAttentionParameters>& prefill_attention_fields() {

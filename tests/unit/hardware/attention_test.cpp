@@ -268,5 +268,20 @@ TEST_CASE("decodes beside a chunk take a tile for each query head where the kern
   CHECK(mixed(128, 1025) > 1.3 * (prefill_micros(gpu, 512, 0) + decode_micros(gpu, decode(128, 1025))));
 }
 
+// A chunk of 64 tokens behind 8,192 has 32 tiles of 65 blocks, which one wave of 108 takes. Two decodes of one block
+// add 64 tiles to the same wave, whose mean falls to 22 blocks: the kernel takes no less for them.
+TEST_CASE("short decodes that fill up a wave of tiles do not make it shorter") {
+  const Gpu gpu = catalog_gpu("a100-80");
+  for (const std::int64_t tokens : {64, 200, 512})
+    for (const std::int64_t sequences : {1, 2, 16, 64}) {
+      CAPTURE(tokens);
+      CAPTURE(sequences);
+      const std::array chunks = {models::PrefillChunk{tokens, 8192, true}};
+      const Seconds mixed =
+          mixed_attention_cost(gpu, gpu.prefill_attention, prefill_shape(), chunks, decode(sequences, 16)).time;
+      CHECK(mixed >= prefill_attention_cost(gpu, gpu.prefill_attention, prefill_shape(), chunks).time);
+    }
+}
+
 }  // namespace
 }  // namespace llmscape::hardware

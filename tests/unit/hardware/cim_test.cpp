@@ -222,6 +222,13 @@ TEST_CASE("a prompt of 2,048 tokens waits for the vector unit, or for the macros
   // rounds of 4 x 2,048 queries. 10 cycles each, 128 to write a round.
   const double cycles = 10 * (58 * 2048.0 + 16 + 7 * 4 * 2048.0) + 128 * (74 + 7);
   CHECK(in_macros.device.si() == approx(cycles / 200e6));
+
+  // With a window of 128 tokens a tile of 64 keys is passed by 191 queries, one of 128 values by 255.
+  models::ModelSpec windowed = int4_1b();
+  std::get<models::SoftmaxAttention>(windowed.groups[0].mixer).window = 128;
+  chip.dram.width.value *= 4;  // or the weights would be the bound
+  const double fewer = 10 * (58 * 2048.0 + 16 + 7 * 4 * 255.0) + 128 * (74 + 7);
+  CHECK(step(chip, windowed, prompt.batch).device.si() == approx(fewer / 200e6));
 }
 
 TEST_CASE("attention in macros leaves a decode of one sequence to the memory") {
