@@ -17,6 +17,11 @@ struct WindowKind {
   double per_token = 0;  // bytes on the rank that holds most of them
 };
 
+// The window by which a layer gives entries back; 0: none, or a budget says what stays.
+std::int64_t freeing_window(const models::SequenceState& kept) {
+  return kept.keeps_all || kept.budget.limits() ? 0 : kept.reach;
+}
+
 // Groups of `size` layers that it takes to hold so many.
 double groups(double layers, double size) { return std::ceil(layers / size - 1e-9); }
 
@@ -39,7 +44,7 @@ WindowedKv windowed_kv(const models::ModelSpec& model, const models::ParallelPla
     const models::SequenceState kept = group.state(model.precision, plan.tensor);
     const double layers = share * group.count;
     if (kept.bytes_per_token > 0) {
-      WindowKind& kind = kinds[kept.keeps_all ? 0 : kept.reach];
+      WindowKind& kind = kinds[freeing_window(kept)];
       kind.layers += static_cast<double>(group.caches());
       kind.per_token += share * group.caches() * kept.bytes_per_token;
     }

@@ -152,6 +152,35 @@ workload: {arrivals: {kind: burst, programs: 16}, stream: {kind: lengths, prompt
   CHECK(result.warnings.empty());
 }
 
+// Gemma 3 12B: 8 layers keep all, 40 a window of 1,024 entries, in 5 groups of 8; 8,192 bytes of a token in each.
+TEST_CASE("layers with a window keep it, whatever a token plan says of the others") {
+  for (const char* plan : {"full", "{policy: streaming, sinks: 4, window: 1000000}",
+                           "{policy: kv_budget, select: position, sinks: 4, window: 2044}",
+                           "{policy: kv_budget, keep: 2048, then: ring}", "{policy: kv_budget, keep: 2048}"}) {
+    CAPTURE(plan);
+    const auto scenario = scenario_of(served("{preset: gemma-3-12b, token_plan: " + std::string(plan) + "}",
+                                             "{batcher: {policy: vllm_v1, enable_prefix_caching: false}}"));
+    const auto kv =
+        scenario::windowed_kv(scenario->model_of(scenario->pools[0]), {}, scenario::KvWindows::pooled, room(1e6, 8192));
+    CHECK(kv.tokens == 6'000'000);  // 48 layers for 8
+    REQUIRE(kv.windows.size() == 1);
+    CHECK(kv.windows[0] == scenario::WindowBlocks{65, 5});  // (1,023 + 1) / 16 and one
+  }
+}
+
+// By hand: 2,048 entries in 8 layers, and in 40 the 66 blocks that a window takes under asynchronous scheduling.
+TEST_CASE("a ring beside windows holds its budget and the windows") {
+  const auto scenario = scenario_of(R"(schema: scenario/1
+model: {preset: gemma-3-12b, token_plan: {policy: kv_budget, keep: 2048, then: ring}}
+hardware: {devices: [{preset: h100-sxm}]}
+serving: {max_model_len: 8192, batcher: {policy: vllm_v1, enable_prefix_caching: false}}
+workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, value: 6000}, output: {kind: fixed, value: 200}}}
+)");
+  const auto result = run_on_event_queue(*scenario);
+  REQUIRE(result.memory);
+  CHECK(result.memory->bytes(models::MemoryKind::kv) == (8. * 2048 + 40. * 66 * 16) * 8192);
+}
+
 TEST_CASE("of states alone, as many sequences fit whatever their length") {
   for (const std::int64_t longest : {1000, 100'000}) {
     const auto kv = scenario::windowed_kv(hybrid(0), {}, scenario::KvWindows::pooled, room(700, longest));
