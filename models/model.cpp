@@ -22,6 +22,7 @@ SequenceState LayerGroup::state(const Precision& precision, int tensor) const {
   SequenceState state = state_of(mixer, precision, tensor);
   state.budget = change.budget;
   if (change.reach) state.reach = *change.reach;
+  if (change.keeps_all) state.keeps_all = true;
   if (state.budget.limits()) state.sharing = Sharing::none;
   return state;
 }

@@ -14,7 +14,7 @@ std::vector<std::int64_t> kv_laws(const ModelSpec& model) {
   for (const LayerGroup& group : model.groups)
     if (const SequenceState state = group.state(model.precision); state.bytes_per_token > 0) {
       windows.insert(state.reach);
-      if (state.keeps_all) windows.insert(0);  // what it attends to is chosen from all entries
+      if (state.index_bytes) windows.insert(0);  // what it attends to is chosen from all entries
     }
   if (windows.empty()) windows.insert(0);  // states alone: contexts are counted all the same
   return {windows.begin(), windows.end()};

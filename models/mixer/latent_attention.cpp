@@ -56,6 +56,7 @@ SequenceState LatentAttention::state(const Precision& precision, int /*tensor*/)
     state.bytes_per_token += index->key_bytes();
     state.reach = index->entries;
     state.keeps_all = true;
+    state.index_bytes = index->key_bytes();
   }
   return state;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 namespace llmscape::models {
 
@@ -36,8 +37,11 @@ struct SequenceState {
   double bytes_per_token = 0;     // keys and values, or a latent; 0: nothing grows with the context
   double bytes_per_sequence = 0;  // a recurrent state: the same at any length
   std::int64_t reach = 0;         // most entries that a decode attends to, its own included; 0: all
-  bool keeps_all = false;         // entries beyond the reach stay: which are attended to is chosen for each token anew
-  KvBudget budget{};              // of a prompt's entries
+  bool keeps_all = false;         // entries beyond the reach stay: they are masked, or chosen from for each token anew
+  // Where they are chosen from: of bytes_per_token the keys of the index, which it reads of the whole context. 0: an
+  // earlier layer's index chooses.
+  std::optional<double> index_bytes{};
+  KvBudget budget{};  // of a prompt's entries
   Sharing sharing = Sharing::any_block;
 };
 

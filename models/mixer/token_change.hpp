@@ -30,6 +30,7 @@ struct PassingTokens {
 struct TokenChange {
   KvBudget budget{};
   std::optional<std::int64_t> reach{};  // most entries that a decode attends to, its own included; 0: all
+  bool keeps_all = false;               // the entries beyond that reach stay: the kernel masks them
   int caches_shared_by = 1;             // neighbouring layers that keep one cache between them
 
   std::optional<std::int64_t> prompt_reach{};  // most entries that a prompt token attends to; 0: all

@@ -68,6 +68,7 @@ TokenChange KvBudgetPlan::change(double weight) const {
   if (select == Select::position) {
     change.reach = change.prompt_reach = positions();
     change.prompt_kernel = "a_shape";
+    change.keeps_all = !frees;
     if (frees) change.budget = {.entries = positions(), .each_chunk = true, .ring = true};
     return change;
   }

@@ -49,8 +49,8 @@ struct WindowedKv {
   std::vector<WindowBlocks> windows;  // beside them, from the same blocks
   std::int64_t block_tokens = 0;      // of a block: more than asked for where it has to take a recurrent state
   // Of a token's bytes in all layers, what a block has room for: the layers without a window, whose blocks they are,
-  // and where pools are apart, what the others hold beside them.
-  double entry_share = 1;
+  // and where pools are apart, what the others hold beside them. Of the model, and of the draft model.
+  double entry_share = 1, draft_share = 1;
   std::vector<OwnWindowPool> pools;  // beside it, of layers with a window
 };
 
@@ -58,12 +58,13 @@ struct WindowedKv {
 struct KvRoom {
   double tokens = 0;  // of all layers, and of the draft model's
   std::int64_t block_tokens = 16;
-  std::int64_t longest = 0;  // sequence
-  std::int64_t steps = 1;    // in flight
-  std::int64_t drafts = 0;   // tokens beside the one that a step answers
-  double draft_bytes = 0;    // of a token's entries in a draft model's layers, on a rank
+  std::int64_t longest = 0;                  // sequence
+  std::int64_t steps = 1;                    // in flight
+  std::int64_t drafts = 0;                   // tokens beside the one that a step answers
+  const models::ModelSpec* draft = nullptr;  // whose layers keep entries beside the model's
 };
-// Of a model with layers of both kinds, out of that memory; else, and where windows are ignored, its tokens.
+// Of a model with layers of both kinds, out of that memory; else, and where windows are ignored, its tokens. A draft
+// model's layers lie in the model's pools, those with a window in one of that window; they are not padded.
 WindowedKv windowed_kv(const models::ModelSpec& model, const models::ParallelPlan& plan, KvWindows windows,
                        const KvRoom& room);
 

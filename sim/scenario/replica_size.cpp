@@ -54,19 +54,20 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   const double tokens = engine.kv_memory_share * static_cast<double>(kv_tokens(scenario, engine, device));
   size.max_model_len = engine.max_model_len.value_or(model.max_position);
   if (const auto longest = engine.batcher->longest()) size.max_model_len = std::min(size.max_model_len, *longest);
-  const models::MemoryNeed draft = draft_memory(scenario, engine, device).value_or(models::MemoryNeed());
+  const models::ModelSpec* draft = draft_beside_kv(scenario, engine);
   const KvRoom room{tokens,
                     engine.block_size,
                     size.max_model_len,
                     engine.batcher->depth(),
                     engine.speculation ? engine.speculation->tokens : 0,
-                    draft.kv_per_token.si()};
+                    draft};
   const WindowedKv kv = windowed_kv(model, engine.plan(), windows_of(scenario, engine, device), room);
   for (const WindowBlocks& window : kv.windows) size.windows.push_back({window.most, window.weight});
   for (const OwnWindowPool& pool : kv.pools) size.window_pools.push_back({pool.window, pool.tokens});
   size.block_tokens = kv.block_tokens;
   size.entry_share = kv.entry_share;
-  size.block_bytes = Bytes((kv_bytes_per_token(model, device) + draft_kv_bytes_per_token(scenario, engine)) *
+  size.draft_share = kv.draft_share;
+  size.block_bytes = Bytes((kv_bytes_per_token(model, device) + (draft ? models::kv_bytes_per_token(*draft) : 0)) *
                            static_cast<double>(size.block_tokens));
   size.kv.devices = engine.kv_blocks.value_or(kv.tokens / size.block_tokens) / engine.pipeline_batches;
   for (const serving::KvPlace* place : engine.places())
@@ -89,9 +90,10 @@ serving::MemoryConfig memory_of(const Scenario& scenario, const PoolConfig& pool
   serving::MemoryConfig memory;
   memory.weights = need.weights + resident_adapters(scenario, pool) + draft.weights;
   // In a model of states alone a block is what one sequence keeps.
-  memory.block = need.kv_per_token > Bytes() ? static_cast<double>(size.block_tokens) *
-                                                   (size.entry_share * need.kv_per_token + draft.kv_per_token)
-                                             : need.state_per_sequence;
+  memory.block = need.kv_per_token > Bytes()
+                     ? static_cast<double>(size.block_tokens) *
+                           (size.entry_share * need.kv_per_token + size.draft_share * draft.kv_per_token)
+                     : need.state_per_sequence;
   memory.device_blocks = size.kv.devices;
   if (execution.kv_cache == models::KvCacheForm::slots)
     memory.slot_blocks =

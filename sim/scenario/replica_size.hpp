@@ -15,9 +15,9 @@ engine::Settings settings_of(const EngineConfig& engine);
 // What a replica on the device has to work with.
 struct ReplicaSize {
   serving::KvPoolBlocks kv;
-  std::int64_t block_tokens = 0;  // of a block
-  Bytes block_bytes;              // of its entries in all layers, a draft model's too, all ranks together
-  double entry_share = 1;         // WindowedKv::entry_share
+  std::int64_t block_tokens = 0;            // of a block
+  Bytes block_bytes;                        // of its entries in all layers, a draft model's too, all ranks together
+  double entry_share = 1, draft_share = 1;  // of WindowedKv
   std::int64_t max_model_len = 0;
   std::vector<serving::WindowLayers> windows;  // beside them, of layers with a window
   std::vector<serving::WindowPool> window_pools;

@@ -182,15 +182,14 @@ std::optional<models::MemoryNeed> draft_memory(const Scenario& scenario, const P
     heads.weights = share * device.weights(scenario.model_of(pool), pool.plan());
     return heads;
   }
-  const models::ModelSpec* draft = draft_of(scenario, pool);
-  if (!draft || pool.speculation->draft.device) return std::nullopt;
+  const models::ModelSpec* draft = draft_beside_kv(scenario, pool);
+  if (!draft) return std::nullopt;
   return device.memory_need(*draft, pool.plan(), 1, 1);
 }
 
-double draft_kv_bytes_per_token(const Scenario& scenario, const PoolConfig& pool) {
-  if (!makes_drafts(pool) || pool.speculation->draft.device) return 0;
-  const models::ModelSpec* draft = draft_of(scenario, pool);
-  return draft ? models::kv_bytes_per_token(*draft) : 0;
+const models::ModelSpec* draft_beside_kv(const Scenario& scenario, const PoolConfig& pool) {
+  if (!makes_drafts(pool) || pool.speculation->draft.device) return nullptr;
+  return draft_of(scenario, pool);
 }
 
 Bytes draft_weights_beside_kv(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device) {

@@ -52,8 +52,8 @@ std::unique_ptr<engine::EngineModel> with_drafts(std::unique_ptr<engine::EngineM
 // there are none.
 std::optional<models::MemoryNeed> draft_memory(const Scenario& scenario, const PoolConfig& pool,
                                                const hardware::Device& device);
-// Bytes of a token's entries of such a draft model in all its layers, all ranks together; 0: there is none.
-double draft_kv_bytes_per_token(const Scenario& scenario, const PoolConfig& pool);
+// A draft model whose entries lie in that memory; nullptr: there is none.
+const models::ModelSpec* draft_beside_kv(const Scenario& scenario, const PoolConfig& pool);
 // Of these weights, what lies in the memory that KV entries take.
 Bytes draft_weights_beside_kv(const Scenario& scenario, const PoolConfig& pool, const hardware::Device& device);
 // KV tokens of the pool's model that `left` bytes of each device's memory hold, with the entries of a draft model for

@@ -138,6 +138,35 @@ TEST_CASE("a budget: all entries of the prompt go to the host once, decodes read
   CHECK(chunks.kv_store("kv_host").at("read_bytes") == 15 * 500 * kTokenBytes);
 }
 
+TEST_CASE("a ring is one of decodes: chunks read all of the prompt before them") {
+  const result::RunResult chunks =
+      run_of(calls(1, 16'000, 1, "keeps: all, copies: in_turn", "vllm_v1"),
+             {"model={preset: llama-3.1-8b, token_plan: {policy: kv_budget, keep: 1024, then: ring}}",
+              "serving.batcher.max_num_batched_tokens=8000"});
+  CHECK(chunks.kv_store("kv_host").at("read_bytes") == 8000 * kTokenBytes);
+}
+
+// DeepSeek V3.2: in 61 layers a token has 1,152 B of latent and an index key of 132 B; a decode chooses 2,048 latents,
+// its own included, and scores the keys of its whole context for that.
+TEST_CASE("what is chosen is read beside the keys of the whole context, and a chunk's tokens choose from all of it") {
+  const std::vector<std::string> model = {"model=deepseek-v3.2", "hardware.devices[0].preset=h200",
+                                          "hardware.devices[0].count=8", "serving.tensor_parallel=8"};
+  const auto read = [&model](int prompt, int output, const std::string& chunk) {
+    std::vector<std::string> overrides = model;
+    overrides.push_back("serving.batcher.max_num_batched_tokens=" + chunk);
+    return run_of(calls(1, prompt, output, "keeps: all, copies: in_turn", "vllm_v1"), overrides)
+        .kv_store("kv_host")
+        .at("read_bytes");
+  };
+  double decodes = 0;
+  for (int decode = 0; decode < 10; ++decode) decodes += 61 * (2047.0 * 1152 + (8000.0 + decode) * 132);
+  CHECK(read(8000, 11, "8000") == decodes);
+  // Behind 4,000, 8,000 and 12,000 tokens.
+  CHECK(read(16'000, 1, "4000") == 61 * 24'000.0 * (1152 + 132));
+  // One token behind 8,000 is one choice.
+  CHECK(read(8001, 1, "8000") == 61 * (2048.0 * 1152 + 8000 * 132));
+}
+
 TEST_CASE("on the host entries stay cached, go to tiers and come back: what is written there is what is computed") {
   // 24 chats, eight at a time, of three turns, 1,000 tokens of message and 100 of answer each; the host's pool holds
   // three of them.

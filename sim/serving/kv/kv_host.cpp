@@ -23,16 +23,24 @@ double KvHost::written_tokens(const models::Batch& batch) const {
          static_cast<double>(batch.decode_tokens());
 }
 
-// Entries of earlier steps that this one attends to.
+namespace {
+
+// Entries of earlier steps that the tokens of a chunk attend to. Whose choices are their own may choose unlike ones.
+std::int64_t read_by_chunk(const KvHostConfig::Layers& layers, const models::PrefillChunk& chunk) {
+  const std::int64_t cached = layers.change.cached(chunk.cached);
+  if (layers.chosen > 0) return std::min(cached, chunk.tokens * layers.chosen);
+  return models::keys_read(chunk.tokens, cached, layers.window) - chunk.tokens;
+}
+
+}  // namespace
+
+// What of earlier steps this one attends to, or scores for that.
 Bytes KvHost::attended(const models::Batch& batch) const {
   double bytes = 0;
   for (const KvHostConfig::Layers& layers : config_.layers) {
     double entries = 0;
-    for (const models::PrefillChunk& chunk : batch.chunks) {
-      const std::int64_t cached = layers.change.cached(chunk.cached);
-      entries += static_cast<double>(models::keys_read(chunk.tokens, cached, layers.window) - chunk.tokens) *
-                 batch.prefill_layers;
-    }
+    for (const models::PrefillChunk& chunk : batch.chunks)
+      entries += static_cast<double>(read_by_chunk(layers, chunk)) * batch.prefill_layers;
     if (batch.decodes > 0)
       entries += static_cast<double>(std::max<std::int64_t>(0, batch.attended[layers.law].sum - batch.decode_tokens()));
     bytes += entries * layers.token_bytes;
@@ -121,8 +129,17 @@ void KvHostPlace::build(const KvSite& site, KvBelow& below) const {
     const int caches = group.caches();
     const models::SequenceState state = group.state(site.model.precision);
     if (state.bytes_per_token == 0) continue;
-    const auto law = static_cast<std::size_t>(std::ranges::lower_bound(laws, state.reach) - laws.begin());
-    host.layers.push_back({law, state.reach, group.change, caches * state.bytes_per_token});
+    const auto law_of = [&laws](std::int64_t reach) {
+      return static_cast<std::size_t>(std::ranges::lower_bound(laws, reach) - laws.begin());
+    };
+    const double index = state.index_bytes.value_or(0);
+    const std::int64_t chosen = state.index_bytes ? state.reach : 0;
+    // A ring is one of decodes: prompts attend as without a plan.
+    const std::int64_t window =
+        group.change.prompt_reach.value_or(models::state_of(group.mixer, site.model.precision).reach);
+    host.layers.push_back(
+        {law_of(state.reach), window, group.change, caches * (state.bytes_per_token - index), chosen});
+    if (index > 0) host.layers.push_back({law_of(0), 0, group.change, caches * index});
     host.caches += caches;
   }
   host.read = *kv_host->read;

@@ -15,12 +15,13 @@ enum class KvCopies : std::uint8_t { overlapped, in_turn };
 // Host memory for KV entries of running requests, and the link to it.
 struct KvHostConfig {
   std::int64_t device_blocks = 0;  // that HBM holds besides; 0: all entries are on the host
-  // Layers that keep entries, each with caches of its own.
+  // What layers with caches of their own keep and read alike: entries, or keys of an index.
   struct Layers {
-    std::size_t law = 0;  // of models::kv_laws
-    std::int64_t window = 0;
+    std::size_t law = 0;      // of models::kv_laws: what decodes read
+    std::int64_t window = 0;  // of the tokens of a prompt; 0: none
     models::TokenChange change{};
-    double token_bytes = 0;  // of a token's entries in all of them
+    double token_bytes = 0;   // of a token in all of them
+    std::int64_t chosen = 0;  // each token's own choice of so many entries, from all before it; 0: there is no choice
   };
   std::vector<Layers> layers;
   int caches = 0;              // of all: each is copied by itself

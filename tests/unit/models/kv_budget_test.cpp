@@ -81,6 +81,18 @@ TEST_CASE("a ring: decodes attend to as many entries as it has, prompts to every
   CHECK(pairs(work.at(0).what) == 10'000.0 * 10'001 / 2);
 }
 
+TEST_CASE("entries beyond sinks and window stay where a kernel only masks them, and no decode reads them") {
+  const auto state = [](const std::string& frees) {
+    return budgeted("llama-3.1-8b", "{policy: kv_budget, select: position, sinks: 4, window: 1020" + frees + "}")
+        .groups[0]
+        .state({});
+  };
+  CHECK(state(", frees: false").keeps_all);
+  CHECK_FALSE(state("").keeps_all);
+  CHECK(kv_laws(budgeted("llama-3.1-8b", "{policy: streaming, sinks: 4, window: 1020}")) ==
+        std::vector<std::int64_t>{1024});
+}
+
 TEST_CASE("latent attention takes a budget, layers with a recurrent state are left alone") {
   const ModelSpec latent = budgeted("deepseek-v3", "{policy: kv_budget, keep: 4096, select: each_chunk}");
   const std::vector<PrefillChunk> chunks = {{512, 100'000, false}};

@@ -83,17 +83,52 @@ TEST_CASE("the draft model's entries come off the memory, however windows are ke
   const auto gemma = scenario_of(served("gemma-3-27b"));
   const models::ModelSpec& model = gemma->model_of(gemma->pools[0]);
   const double token = models::kv_bytes_per_token(model), layer = token / 62;
+  models::ModelSpec draft;  // two layers as the model has them, without a window
+  draft.groups.push_back(model.groups[0]);
+  draft.groups[0].count = 2;
+  std::get<models::SoftmaxAttention>(draft.groups[0].mixer).window = 0;
+  draft.precision = model.precision;
   scenario::KvRoom drafted = room(1e6, 131072);
-  drafted.draft_bytes = token / 31;  // two layers' worth
-  const double memory = 1e6 * (token + drafted.draft_bytes);
+  drafted.draft = &draft;
+  const double memory = 1e6 * 64 * layer;
   for (const auto windows : {scenario::KvWindows::pooled, scenario::KvWindows::split, scenario::KvWindows::ratio}) {
     const auto kv = scenario::windowed_kv(model, {}, windows, drafted);
-    double all = static_cast<double>(kv.tokens) * (10 * layer + drafted.draft_bytes);
+    double all = static_cast<double>(kv.tokens) * 12 * layer;
     for (const auto& pool : kv.pools) all += static_cast<double>(pool.tokens) * 52 * layer;
     CHECK(all == approx(memory).epsilon(1e-4));
-    CHECK(static_cast<double>(kv.tokens) * (kv.entry_share * token + drafted.draft_bytes) ==
+    CHECK(static_cast<double>(kv.tokens) * (kv.entry_share * token + kv.draft_share * 2 * layer) ==
           approx(memory).epsilon(1e-4));
   }
+}
+
+// Of a token Gemma 3 12B has 8,192 bytes in each of 8 layers without a window and 40 with one of 1,024 entries; Gemma 3
+// 1B has 1,024 bytes in each of 4 without a window and 22 with one of 512.
+TEST_CASE("layers of a draft model keep their windows too") {
+  const auto target = scenario_of(served("gemma-3-12b")), small = scenario_of(served("gemma-3-1b"));
+  const models::ModelSpec &model = target->model_of(target->pools[0]), &draft = small->model_of(small->pools[0]);
+  scenario::KvRoom drafted = room(1e6, 8192);
+  drafted.draft = &draft;
+  const double full = 8 * 8192 + 4 * 1024, memory = 1e6 * (48 * 8192 + 26 * 1024);
+  const auto pooled = scenario::windowed_kv(model, {}, scenario::KvWindows::pooled, drafted);
+  CHECK(static_cast<double>(pooled.tokens) == approx(memory / full).epsilon(1e-6));
+  REQUIRE(pooled.windows.size() == 2);
+  CHECK(pooled.windows[0].most == 33);  // (511 + 1) / 16 and one
+  CHECK(pooled.windows[0].weight == approx(22 * 1024 / full));
+  CHECK(pooled.windows[1].most == 65);
+  CHECK(pooled.windows[1].weight == approx(40 * 8192 / full));
+  CHECK(pooled.entry_share == approx(8.0 / 48));
+  CHECK(pooled.draft_share == approx(4.0 / 26));
+  // 0.8 tokens in each window's pool for one in the others.
+  const auto apart = scenario::windowed_kv(model, {}, scenario::KvWindows::ratio, drafted);
+  CHECK(static_cast<double>(apart.tokens) == approx(memory / (full + 0.8 * (40 * 8192 + 22 * 1024))).epsilon(1e-6));
+  REQUIRE(apart.pools.size() == 2);
+  CHECK(apart.pools[0].window == 512);
+  // Beside a model without windows: its own layers are the pool, and the draft model's 22 take blocks for a window.
+  models::ModelSpec plain = model;
+  for (models::LayerGroup& group : plain.groups) std::get<models::SoftmaxAttention>(group.mixer).window = 0;
+  const auto only = scenario::windowed_kv(plain, {}, scenario::KvWindows::pooled, drafted);
+  REQUIRE(only.windows.size() == 1);
+  CHECK(only.windows[0].weight == approx(22 * 1024 / (48 * 8192 + 4 * 1024.0)));
 }
 
 // vLLM takes layers in groups of as many as there are of the rarer kind: 52 are six groups of 10, 23 and 23 one each.
@@ -150,6 +185,35 @@ workload: {arrivals: {kind: burst, programs: 16}, stream: {kind: lengths, prompt
   REQUIRE(result.memory);
   CHECK(result.memory->bytes(models::MemoryKind::kv) == approx(16. * (505 + 65 * 6) * 10 * 16 * 8192).epsilon(0.03));
   CHECK(result.warnings.empty());
+}
+
+// Gemma 3 12B: 8 layers keep all, 40 a window of 1,024 entries, in 5 groups of 8; 8,192 bytes of a token in each.
+TEST_CASE("layers with a window keep it, whatever a token plan says of the others") {
+  for (const char* plan : {"full", "{policy: streaming, sinks: 4, window: 1000000}",
+                           "{policy: kv_budget, select: position, sinks: 4, window: 2044}",
+                           "{policy: kv_budget, keep: 2048, then: ring}", "{policy: kv_budget, keep: 2048}"}) {
+    CAPTURE(plan);
+    const auto scenario = scenario_of(served("{preset: gemma-3-12b, token_plan: " + std::string(plan) + "}",
+                                             "{batcher: {policy: vllm_v1, enable_prefix_caching: false}}"));
+    const auto kv =
+        scenario::windowed_kv(scenario->model_of(scenario->pools[0]), {}, scenario::KvWindows::pooled, room(1e6, 8192));
+    CHECK(kv.tokens == 6'000'000);  // 48 layers for 8
+    REQUIRE(kv.windows.size() == 1);
+    CHECK(kv.windows[0] == scenario::WindowBlocks{65, 5});  // (1,023 + 1) / 16 and one
+  }
+}
+
+// By hand: 2,048 entries in 8 layers, and in 40 the 66 blocks that a window takes under asynchronous scheduling.
+TEST_CASE("a ring beside windows holds its budget and the windows") {
+  const auto scenario = scenario_of(R"(schema: scenario/1
+model: {preset: gemma-3-12b, token_plan: {policy: kv_budget, keep: 2048, then: ring}}
+hardware: {devices: [{preset: h100-sxm}]}
+serving: {max_model_len: 8192, batcher: {policy: vllm_v1, enable_prefix_caching: false}}
+workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, value: 6000}, output: {kind: fixed, value: 200}}}
+)");
+  const auto result = run_on_event_queue(*scenario);
+  REQUIRE(result.memory);
+  CHECK(result.memory->bytes(models::MemoryKind::kv) == (8. * 2048 + 40. * 66 * 16) * 8192);
 }
 
 TEST_CASE("of states alone, as many sequences fit whatever their length") {
