@@ -48,6 +48,21 @@ TEST_CASE("a prompt takes what it computes and, in turn, its bytes over the link
   CHECK(host.kv_store("kv_host").at("peak_bytes") == 1000 * 16 * kTokenBytes);
 }
 
+// Prompts of the profile leave 1,000 B a token, the model's layers 131,072.
+TEST_CASE("the host of a profile takes what it says that prompts leave") {
+  const result::RunResult run = run_of(
+      "schema: scenario/1\nmodel: llama-3.1-8b\n"
+      "hardware: {devices: [{kind: profile, name: p, model: llama-3.1-8b, prompts: [{tokens: 1000, time: 0.1 s, kv: 1 "
+      "MB}, {tokens: 5000, time: 0.5 s, kv: 5 MB}], decode: {time_per_token: 10 ms, sequences: 20}, capacity: 1 TB, "
+      "kv_tokens: 100000, idle_power: 100 W, busy_power: 500 W}]}\n"
+      "serving: {batcher: {policy: vllm_v1, enable_prefix_caching: false}, kv_host: {name: h, capacity: 100 MB, read: 20 "
+      "GB/s, write: 4 GB/s, latency: 0 s, keeps: all, copies: in_turn}}\n"
+      "workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, value: 4000}, "
+      "output: {kind: fixed, value: 2}}}\n");
+  CHECK(run.kv_store("kv_host").at("written_bytes") == 4001 * 1000.0);
+  CHECK(run.kv_store("kv_host").at("peak_bytes") == 251 * 16 * 1000.0);
+}
+
 TEST_CASE("a prompt beyond HBM is dropped without the host, and with it writes what overflows, in chunks or not") {
   CHECK(run_of(calls(1, 40'000, 1, "")).requests.dropped == 1);
   for (const char* batcher : {"vllm_v0", "vllm_v1"}) {

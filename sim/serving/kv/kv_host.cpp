@@ -125,6 +125,9 @@ void KvHostPlace::build(const KvSite& site, KvBelow& below) const {
   KvHostConfig host;
   host.device_blocks = site.pool.devices;
   const std::vector<std::int64_t> laws = models::kv_laws(site.model);
+  // A device with a profile says how large entries are, whatever the model's are.
+  const double stored =
+      site.block_bytes.si() / (static_cast<double>(site.block_tokens) * models::kv_bytes_per_token(site.model));
   for (const models::LayerGroup& group : site.model.groups) {
     const int caches = group.caches();
     const models::SequenceState state = group.state(site.model.precision);
@@ -138,8 +141,8 @@ void KvHostPlace::build(const KvSite& site, KvBelow& below) const {
     const std::int64_t window =
         group.change.prompt_reach.value_or(models::state_of(group.mixer, site.model.precision).reach);
     host.layers.push_back(
-        {law_of(state.reach), window, group.change, caches * (state.bytes_per_token - index), chosen});
-    if (index > 0) host.layers.push_back({law_of(0), 0, group.change, caches * index});
+        {law_of(state.reach), window, group.change, stored * caches * (state.bytes_per_token - index), chosen});
+    if (index > 0) host.layers.push_back({law_of(0), 0, group.change, stored * caches * index});
     host.caches += caches;
   }
   host.read = *kv_host->read;
