@@ -15,15 +15,17 @@ namespace {
 using traces::TimedMixedAttention;
 using traces::TimedPrefillAttention;
 
-// How a kernel may divide its work, and whether it widens keys and values in 8 bits before.
+// How a kernel may divide its work, whether it widens keys and values in 8 bits before, and whether what appends new
+// ones takes a time of its own for each token.
 struct Tiling {
   std::int64_t edge = 128;
   bool by_head = false;
   bool widens = false;
+  bool appends = false;
 };
 constexpr std::array<Tiling, 4> kTilings = {{{128, false}, {128, true}, {64, false}, {64, true}}};
-// A parameter more fits any rows better by chance; a copy lowers the loss to less than this share.
-constexpr double kCopies = 0.93;
+// A parameter more fits any rows better by chance; what there is lowers the loss to less than this share.
+constexpr double kExplains = 0.93;
 
 // Bounds and priors: fits of A100, H100 and H200 agree on them (docs: kernel model). Only the ratio of softmax and
 // efficiency shows in records of one head width. The order is that of `parameters_of`.
@@ -34,6 +36,7 @@ std::vector<FreeParameter> free_parameters(const Chip& chip, const Tiling& tilin
       {"tile", 0.01e-6, 30e-6, 1e-6, 1.0},         {"wave_quantisation", 0.01, 1, 0.4, 0.7}};
   const double memory = chip.hbm_bandwidth.value.si();
   if (tiling.widens) all.push_back({"widening", memory / 100, memory, memory / 8, 0.7});
+  if (tiling.appends) all.push_back({"append", 0.1e-9, 50e-9, 4e-9, 0.7});
   return all;
 }
 
@@ -47,7 +50,9 @@ PrefillAttentionParameters parameters_of(const Tiling& tiling, std::span<const d
   p.launch = Seconds(free[3]);
   p.tile = Seconds(free[4]);
   p.wave_quantisation = free[5];
-  if (tiling.widens) p.widening = BytesPerSecond(free[6]);
+  std::size_t next = 6;
+  if (tiling.widens) p.widening = BytesPerSecond(free[next++]);
+  if (tiling.appends) p.append = Seconds(free[next]);
   return p;
 }
 
@@ -109,8 +114,14 @@ FormProblem prompt_problem(const Chip& chip, const std::vector<PromptRow>& rows,
   return problem;
 }
 
+// Which copies a kernel may turn out to make.
+struct Copies {
+  bool widens = false;
+  bool appends = false;
+};
+
 // That which explains the records best; only tiles of single heads take decodes.
-Tiling best_tiling(const Chip& chip, const std::vector<PromptRow>& rows, bool mixed, bool may_widen) {
+Tiling best_tiling(const Chip& chip, const std::vector<PromptRow>& rows, bool mixed, Copies may) {
   Tiling best;
   double least = std::numeric_limits<double>::infinity();
   for (const Tiling& tiling : kTilings) {
@@ -119,9 +130,17 @@ Tiling best_tiling(const Chip& chip, const std::vector<PromptRow>& rows, bool mi
     if (loss < least) best = tiling;
     least = std::min(least, loss);
   }
-  Tiling copies = best;
-  copies.widens = may_widen && rows.front().kernel.shape.kv.bytes() < 2;
-  return copies.widens && rough_loss(prompt_problem(chip, rows, copies)) < kCopies * least ? copies : best;
+  const auto take = [&](bool Tiling::* copy) {
+    Tiling with = best;
+    with.*copy = true;
+    const double loss = rough_loss(prompt_problem(chip, rows, with));
+    if (loss >= kExplains * least) return;
+    best = with;
+    least = loss;
+  };
+  if (may.widens && rows.front().kernel.shape.kv.bytes() < 2) take(&Tiling::widens);
+  if (may.appends) take(&Tiling::appends);
+  return best;
 }
 
 }  // namespace
@@ -143,7 +162,7 @@ PrefillAttentionCalibration fit_prefill_attention(const Chip& chip, std::span<co
     rows.push_back({kernel_of(r), r.time.si(), head_shape(r), r.sequences * r.tokens});
   for (const TimedMixedAttention& r : mixed)
     rows.push_back({kernel_of(r), r.time.si(), head_shape(r), r.tokens + r.decodes});
-  const Tiling tiling = best_tiling(chip, rows, !mixed.empty(), may_widen);
+  const Tiling tiling = best_tiling(chip, rows, !mixed.empty(), {may_widen, true});
   PrefillAttentionCalibration calibration;
   calibration.report = fit(prompt_problem(chip, rows, tiling), scoring);
   PrefillAttentionParameters& p = calibration.parameters = parameters_of(tiling, values_of(calibration.report.fitted));
@@ -163,7 +182,7 @@ PrefillAttentionCalibration fit_latent_prompts(const Chip& chip, std::span<const
   std::vector<PromptRow> rows;
   for (const traces::TimedLatentAttention& r : records)
     rows.push_back({{latent_prompts(r), {}}, r.time.si(), {r.heads, r.sequences}, r.sequences * r.tokens});
-  const Tiling tiling = best_tiling(chip, rows, false, true);
+  const Tiling tiling = best_tiling(chip, rows, false, {true, false});
   PrefillAttentionCalibration calibration;
   calibration.report = fit(prompt_problem(chip, rows, tiling), scoring);
   calibration.report.family = "latent_prefill_attention";

@@ -15,7 +15,8 @@ namespace {
 constexpr double kPackingGain = 0.95;  // query heads of a group are packed into tiles only where that saves over 5 %
 constexpr double kDecodeRows = 64;     // rows of the tile that a decode's query head takes, of which it fills one
 constexpr double kPrefillElement = 2;
-constexpr double kAppendPasses = 2;  // new keys and values are read and written once to append them to the cache
+constexpr double kAppendPasses = 2;     // new keys and values are read and written once to append them to the cache
+constexpr double kAppendThreads = 512;  // most of the block that appends a token, one for each element of its keys
 
 // What the tiles of a kernel add up to. A block is the pairs of one tile with `edge` keys.
 class TileWork {
@@ -119,7 +120,9 @@ KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const 
   // Decodes in the kernel are corrected as its chunks are.
   const double factor = p.correction && shape.kernel == p.kernel ? p.correction->factor(features_of(shape, chunks)) : 1;
   const Seconds copied = p.widening ? Bytes(work.context * key_bytes) / *p.widening : Seconds();
-  const Seconds time = factor * (p.launch + Seconds(body + streamed / bandwidth) + copied);
+  const double threads = std::min(1.0, shape.kv_heads * score_width / kAppendThreads);
+  const Seconds appended = p.append ? work.new_keys * threads * *p.append : Seconds();
+  const Seconds time = factor * (p.launch + Seconds(body + streamed / bandwidth) + copied + appended);
   return {time, flops, flops, Bytes(streamed + decode_bytes), Bytes(), Flops(), std::min(kLongestLaunch, p.launch)};
 }
 
@@ -165,6 +168,10 @@ const Fields<PrefillAttentionParameters>& prefill_attention_fields() {
           "has one call for both");
     f.add("widening", &P::widening,
           "bytes a second of keys and values that are written in 16 bits before they are read; absent: no such copy")
+        .above(0);
+    f.add("append", &P::append,
+          "of a new token that a thread block writes into the cache, where its keys have 512 elements or more on the "
+          "rank, in proportion below; absent: its bytes alone count")
         .above(0);
     f.add("most_tokens", &P::most_tokens, "range of the fit: longest chunk").required().at_least(1);
     f.add("longest_context", &P::longest_context, "range of the fit: longest chunk with its cache")

@@ -27,6 +27,9 @@ struct PrefillAttentionParameters : Fit {
   // Kernels that know no entries in 8 bits beside queries in 16: the keys and values of a chunk, those of its cache
   // too, are written in 16 bits before they are read, so many of their bytes a second. Absent: no such copy.
   std::optional<BytesPerSecond> widening;
+  // Of a new token whose keys and values a kernel of a thread block for each token writes into the cache (vLLM's
+  // reshape_and_cache_flash), where they fill its kAppendThreads threads. Absent: its bytes alone count.
+  std::optional<Seconds> append;
   std::int64_t most_tokens = 0, longest_context = 0;  // range of the fit: of a chunk, of chunk and cache
   models::AttentionKernel kernel = models::AttentionKernel::softmax;  // that the correction is of
   std::optional<Correction> correction;                               // of the form's times

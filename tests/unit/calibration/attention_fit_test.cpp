@@ -176,6 +176,19 @@ TEST_CASE("keys of 8 bits that are widened before a prompt reads them give the r
   CHECK(off(fit.parameters.widening->si(), 50e9) < 0.05);
 }
 
+TEST_CASE("the time of a token that a prompt appends is found where there is one") {
+  auto records = chunks(320, false, 9);
+  PrefillAttentionParameters truth = prefill_truth(false);
+  RandomStream draws(11);
+  add_noise(records, predict(h100(), truth, records), draws);
+  CHECK_FALSE(fit_prefill_attention(h100(), records).parameters.append);
+  truth.append = Seconds(20e-9);
+  add_noise(records, predict(h100(), truth, records), draws);
+  const PrefillAttentionCalibration fit = fit_prefill_attention(h100(), records);
+  REQUIRE(fit.parameters.append);
+  CHECK(off(fit.parameters.append->si(), 20e-9) < 0.1);
+}
+
 TEST_CASE("what a window costs a kernel where it cuts is learned beside the form, which is fitted to whole contexts") {
   constexpr double kSlower = 1.4;  // FlashAttention 3, heads of 64, windows of 128: 1.37 to 1.70 times 128 entries
   traces::KernelTables tables;

@@ -192,6 +192,23 @@ TEST_CASE("a prompt's keys are widened with those of its cache, also outside a w
   }
 }
 
+// Two chunks of 1,000 new tokens: 8 KV heads of 128 fill 512 threads, one of 128 fills a quarter of them.
+TEST_CASE("appending to the cache takes a time for each new token, up to a thread block's width: 2,000 x 4 ns") {
+  const Gpu gpu = worked_gpu("h100-sxm");
+  const std::array chunks = {models::PrefillChunk{1000, 500, true}, models::PrefillChunk{1000, 0, true}};
+  const auto extra = [&](std::int64_t kv_heads) {
+    models::PrefillAttention shape = prefill_shape();
+    shape.kv_heads = static_cast<decltype(shape.kv_heads)>(kv_heads);
+    PrefillAttentionParameters p = gpu.prefill_attention;
+    const Seconds bytes_alone = prefill_attention_cost(gpu, p, shape, chunks).time;
+    p.append = Seconds(4e-9);
+    return (prefill_attention_cost(gpu, p, shape, chunks).time - bytes_alone).si();
+  };
+  CHECK(extra(8) == approx(8e-6));
+  CHECK(extra(4) == approx(8e-6));
+  CHECK(extra(1) == approx(2e-6));
+}
+
 TEST_CASE("heads that share no keys run in a kernel of their own where an engine has one") {
   const Gpu gpu = worked_gpu("h100-sxm");
   DecodeAttentionParameters p = gpu.decode_attention;
