@@ -34,6 +34,8 @@ constexpr std::string_view kHopper = "H200";  // part of the devices' names
 // FlashAttention 3 multiplies keys in 8 bits by queries in 8 bits: no cache is widened for vLLM's prompts on Hopper,
 // though a pass over keys that are new would explain its rows, none of which has cached ones, a little better.
 constexpr std::string_view kReadsNarrowKeys = "vllm";
+// Its cache is appended to by a kernel of a thread block for each token (reshape_and_cache_flash).
+constexpr std::string_view kAppendsByToken = "vllm";
 constexpr std::array<std::string_view, 2> kHopperBoards = {"H100", "H200"};
 // More query heads than this for a KV head run in another kernel of the engine, up to ten times as slow (generation
 // tables of an H200: 48 heads for one at 140 GB/s, 16 at 3,000).
@@ -134,7 +136,8 @@ std::optional<FormFit<PrefillAttentionParameters>> FamilyFits::prompts(const std
   const auto chunks = prompt_rows(kv);
   if (chunks.empty()) return std::nullopt;
   const auto mixed = attention_rows(tables_.mixed_attention, kv, AttentionRows::fitted);
-  PrefillAttentionCalibration fit = fit_prefill_attention(gpu, chunks, mixed, scoring, !reads_narrow_keys());
+  PrefillAttentionCalibration fit = fit_prefill_attention(
+      gpu, chunks, mixed, scoring, {.widens = !reads_narrow_keys(), .appends = engine_ == kAppendsByToken});
   std::vector<CorrectionRow> rows;
   if (mixed.empty()) {
     fit.parameters.takes_decodes = gpu.prefill_attention.takes_decodes;

@@ -114,14 +114,8 @@ FormProblem prompt_problem(const Chip& chip, const std::vector<PromptRow>& rows,
   return problem;
 }
 
-// Which copies a kernel may turn out to make.
-struct Copies {
-  bool widens = false;
-  bool appends = false;
-};
-
 // That which explains the records best; only tiles of single heads take decodes.
-Tiling best_tiling(const Chip& chip, const std::vector<PromptRow>& rows, bool mixed, Copies may) {
+Tiling best_tiling(const Chip& chip, const std::vector<PromptRow>& rows, bool mixed, PromptCopies may) {
   Tiling best;
   double least = std::numeric_limits<double>::infinity();
   for (const Tiling& tiling : kTilings) {
@@ -156,13 +150,13 @@ std::vector<double> predict(const Chip& chip, const PrefillAttentionParameters& 
 
 PrefillAttentionCalibration fit_prefill_attention(const Chip& chip, std::span<const TimedPrefillAttention> records,
                                                   std::span<const TimedMixedAttention> mixed, Scoring scoring,
-                                                  bool may_widen) {
+                                                  PromptCopies may) {
   std::vector<PromptRow> rows;
   for (const TimedPrefillAttention& r : records)
     rows.push_back({kernel_of(r), r.time.si(), head_shape(r), r.sequences * r.tokens});
   for (const TimedMixedAttention& r : mixed)
     rows.push_back({kernel_of(r), r.time.si(), head_shape(r), r.tokens + r.decodes});
-  const Tiling tiling = best_tiling(chip, rows, !mixed.empty(), {may_widen, true});
+  const Tiling tiling = best_tiling(chip, rows, !mixed.empty(), may);
   PrefillAttentionCalibration calibration;
   calibration.report = fit(prompt_problem(chip, rows, tiling), scoring);
   PrefillAttentionParameters& p = calibration.parameters = parameters_of(tiling, values_of(calibration.report.fitted));

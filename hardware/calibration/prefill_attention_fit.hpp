@@ -15,13 +15,19 @@ struct PrefillAttentionCalibration {
   FamilyReport report;                    // held out: folds that share no (heads, kv_heads, head_dim)
 };
 
+// What a kernel, or one beside it, may turn out to copy.
+struct PromptCopies {
+  bool widens = true;   // keys of 8 bits before they are read, unless it is known to read them as they are
+  bool appends = true;  // new entries at a time for each token
+};
+
 // Fits prefill attention to records of chunks, and to those of chunks with decodes in the same kernel; the tiling
 // is what explains the records best. `records` must not be empty, `mixed` may be: chunks alone do not tell in which
-// kernel decodes run (takes_decodes). `may_widen`: unless the kernel is known to read keys of 8 bits as they are.
+// kernel decodes run (takes_decodes).
 PrefillAttentionCalibration fit_prefill_attention(const Chip& chip,
                                                   std::span<const traces::TimedPrefillAttention> records,
                                                   std::span<const traces::TimedMixedAttention> mixed = {},
-                                                  Scoring scoring = Scoring::held_out, bool may_widen = true);
+                                                  Scoring scoring = Scoring::held_out, PromptCopies may = {});
 
 // The same of latent attention with expanded keys and values. Held out: folds that share no (heads, sequences).
 PrefillAttentionCalibration fit_latent_prompts(const Chip& chip, std::span<const traces::TimedLatentAttention> records,

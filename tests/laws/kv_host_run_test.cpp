@@ -55,7 +55,8 @@ TEST_CASE("the host of a profile takes what it says that prompts leave") {
       "hardware: {devices: [{kind: profile, name: p, model: llama-3.1-8b, prompts: [{tokens: 1000, time: 0.1 s, kv: 1 "
       "MB}, {tokens: 5000, time: 0.5 s, kv: 5 MB}], decode: {time_per_token: 10 ms, sequences: 20}, capacity: 1 TB, "
       "kv_tokens: 100000, idle_power: 100 W, busy_power: 500 W}]}\n"
-      "serving: {batcher: {policy: vllm_v1, enable_prefix_caching: false}, kv_host: {name: h, capacity: 100 MB, read: 20 "
+      "serving: {batcher: {policy: vllm_v1, enable_prefix_caching: false}, kv_host: {name: h, capacity: 100 MB, read: "
+      "20 "
       "GB/s, write: 4 GB/s, latency: 0 s, keeps: all, copies: in_turn}}\n"
       "workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, value: 4000}, "
       "output: {kind: fixed, value: 2}}}\n");
