@@ -220,16 +220,24 @@ TEST_CASE("a figure that nothing reads costs a fleet as much as a replica: 20,00
 TEST_CASE("what do the joules of a result include? the boundary of its devices, and a share that is assumed") {
   const auto gpu = run_on_event_queue(*scenario_of(eight_gpus()));
   CHECK(gpu.energy->boundary == "board");
-  CHECK(gpu.energy->assumed_share == 0);  // an H100 was measured
+  // An H100 was measured, but for its links: five joules in a thousand of eight that share a model.
+  const auto of = [](const result::RunResult& run, const std::string& component) {
+    for (const auto& [name, joules] : run.energy->joules)
+      if (name == component) return joules;
+    return 0.0;
+  };
+  const double links = of(gpu, "interconnect");
+  CHECK(links > 0);
+  CHECK(gpu.energy->assumed_share == approx(links / gpu.energy->total_joules));
   const std::string guessed_idle = kDevice + "idle_power={value: 121 W, tag: assumed, source: guess}";
   const auto all = run_on_event_queue(*scenario_of(eight_gpus(), {kDevice + "energy.tag=assumed", guessed_idle}));
   CHECK(all.energy->assumed_share == approx(1));
   CHECK(all.energy->total_joules == gpu.energy->total_joules);
   // Which figures these are: an idle power alone is that much of the joules, 8 x 121 W over mean power.
   const auto idle = run_on_event_queue(*scenario_of(eight_gpus(), {guessed_idle}));
-  REQUIRE(idle.energy->assumed.size() == 1);
-  CHECK(idle.energy->assumed[0].first == "idle");
-  CHECK(idle.energy->assumed_share == approx(8 * 121 / idle.energy->mean_w));
+  REQUIRE(idle.energy->assumed.size() == 2);
+  CHECK(idle.energy->assumed[1].first == "idle");
+  CHECK(idle.energy->assumed_share == approx(8 * 121 / idle.energy->mean_w + links / gpu.energy->total_joules));
 }
 
 TEST_CASE("what do joules of unlike groups include? each group's boundary is named") {
