@@ -108,7 +108,7 @@ class WaitingQueue {
     return std::lower_bound(line.begin(), line.end(), entry);
   }
   // A deque moves what is on the shorter side.
-  Line::iterator passing(Line& line, Line::iterator place) {
+  Line::iterator passing(const Line& line, const Line::iterator& place) {
     moved_ += std::min(place - line.begin(), line.end() - place);
     return place;
   }
