@@ -176,7 +176,7 @@ PrefillAttentionCalibration fit_latent_prompts(const Chip& chip, std::span<const
   std::vector<PromptRow> rows;
   for (const traces::TimedLatentAttention& r : records)
     rows.push_back({{latent_prompts(r), {}}, r.time.si(), {r.heads, r.sequences}, r.sequences * r.tokens});
-  const Tiling tiling = best_tiling(chip, rows, false, {true, false});
+  const Tiling tiling = best_tiling(chip, rows, false, {.widens = true, .appends = false});
   PrefillAttentionCalibration calibration;
   calibration.report = fit(prompt_problem(chip, rows, tiling), scoring);
   calibration.report.family = "latent_prefill_attention";
