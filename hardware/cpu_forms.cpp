@@ -12,7 +12,6 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr double kLogitBytes = 4;
 constexpr std::int64_t kTileRows = 12, kHalfTile = 8, kLeastRows = 4;  // what attention has code for
 constexpr double kKeyBlock = 16;
 
@@ -152,8 +151,7 @@ KernelCost elementwise_cost(const CpuElementwise& p, std::int64_t threads, const
 }
 
 KernelCost elementwise_cost(const CpuElementwise& p, std::int64_t threads, const models::Sample& s) {
-  return stream_cost(p.sampling, threads,
-                     kLogitBytes * static_cast<double>(s.rows) * static_cast<double>(s.vocabulary));
+  return stream_cost(p.sampling, threads, s.bytes());
 }
 
 const Fields<CpuProducts>& cpu_products_fields() {

@@ -11,7 +11,6 @@ namespace llmscape::hardware {
 namespace {
 
 constexpr double kActivationBytes = 2;
-constexpr double kLogitBytes = 4;
 const models::Format kHalf{"bf16", 2}, kEighth{"fp8", 1};
 
 struct Loader {
@@ -67,8 +66,7 @@ struct Loader {
     return {OperatorFamily::elementwise, 0, c.bytes, kHalf, kHalf};
   }
   OperatorLoad operator()(const models::Sample& s) const {
-    return {OperatorFamily::sampling, 0, kLogitBytes * static_cast<double>(s.rows) * static_cast<double>(s.vocabulary),
-            kHalf, kHalf};
+    return {OperatorFamily::sampling, 0, s.bytes(), kHalf, kHalf};
   }
   OperatorLoad operator()(const models::Collective&) const { return {OperatorFamily::collective, 0, 0, kHalf, kHalf}; }
 };

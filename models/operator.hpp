@@ -152,6 +152,7 @@ struct Copy {
 struct Sample {
   std::int64_t rows = 0;
   std::int64_t vocabulary = 0;
+  double bytes() const { return 4.0 * static_cast<double>(rows) * static_cast<double>(vocabulary); }  // of logits
   bool operator==(const Sample&) const = default;
 };
 

@@ -12,13 +12,13 @@
 namespace llmscape::traces {
 namespace {
 
-constexpr std::string_view kFormat = "azure-csv";
-enum Column { kTimestamp, kContextTokens, kGeneratedTokens, kColumns };
+constexpr std::string_view kAzureFormat = "azure-csv";
+enum AzureColumn { kTimestamp, kContextTokens, kGeneratedTokens, kColumns };
 const std::vector<CsvColumn> kColumnsOfFile = {{"TIMESTAMP"}, {"ContextTokens"}, {"GeneratedTokens"}};
 
 class AzureReader final : public RowReader {
  public:
-  explicit AzureReader(const std::string& path) : RowReader(kFormat, path) {}
+  explicit AzureReader(const std::string& path) : RowReader(kAzureFormat, path) {}
 
  private:
   bool read_header(const Row& row) override {
@@ -53,7 +53,7 @@ class AzureReader final : public RowReader {
 }  // namespace
 
 TraceFormat azure_csv() {
-  return {kFormat, "Azure LLM inference traces: arrival, prompt and output length, no content",
+  return {kAzureFormat, "Azure LLM inference traces: arrival, prompt and output length, no content",
           [](std::string_view, std::string_view first_line) {
             return first_line.find("TIMESTAMP,") != first_line.npos ||
                    first_line.find("ContextTokens") != first_line.npos;

@@ -28,7 +28,7 @@ struct Settings {
 };
 
 // The file as it is written, without what has no fixed keys: its context and its model.
-struct File {
+struct EngineFile {
   std::string schema, backend, clock;
   Settings settings;
   std::optional<double> energy_j;
@@ -108,7 +108,7 @@ const Fields<Settings>& settings_fields() {
 
 // All requests of the run, in their order, each once: every step answers a token to each sequence that decodes and to
 // each whose prompt it ends.
-void check_requests(const File& file, const YamlNode& requests, Diagnostics& diagnostics) {
+void check_requests(const EngineFile& file, const YamlNode& requests, Diagnostics& diagnostics) {
   std::set<std::string> ids;
   std::int64_t answered = 0, told = 0;
   for (const EngineStep& step : file.steps)
@@ -128,17 +128,17 @@ void check_requests(const File& file, const YamlNode& requests, Diagnostics& dia
                                                   answered, told));
 }
 
-const Fields<File>& file_fields() {
-  static const Fields<File> fields = [] {
-    Fields<File> f("engine", "A run of the mini engine.");
-    f.add("schema", &File::schema, "always llmscape.engine/1").one_of({std::string(kSchema)}).required();
-    f.add("backend", &File::backend, "where the model ran").one_of({"cpu", "cuda"}).required();
-    f.add("clock", &File::clock, "of all times but wall_s").one_of({"thread cpu time", "wall"}).required();
-    f.add_group("settings", &File::settings, settings_fields(), "how the engine was set up").required();
-    f.add("energy_j", &File::energy_j, "of the device, from the engine's start to the last step's end").above(0);
-    f.add_group("steps", &File::steps, step_fields(), "in order").required();
-    f.add_group("requests", &File::requests, request_fields(), "in order of arrival").required();
-    f.check([](const File& file, const YamlNode& node, Diagnostics& d) {
+const Fields<EngineFile>& engine_file_fields() {
+  static const Fields<EngineFile> fields = [] {
+    Fields<EngineFile> f("engine", "A run of the mini engine.");
+    f.add("schema", &EngineFile::schema, "always llmscape.engine/1").one_of({std::string(kSchema)}).required();
+    f.add("backend", &EngineFile::backend, "where the model ran").one_of({"cpu", "cuda"}).required();
+    f.add("clock", &EngineFile::clock, "of all times but wall_s").one_of({"thread cpu time", "wall"}).required();
+    f.add_group("settings", &EngineFile::settings, settings_fields(), "how the engine was set up").required();
+    f.add("energy_j", &EngineFile::energy_j, "of the device, from the engine's start to the last step's end").above(0);
+    f.add_group("steps", &EngineFile::steps, step_fields(), "in order").required();
+    f.add_group("requests", &EngineFile::requests, request_fields(), "in order of arrival").required();
+    f.check([](const EngineFile& file, const YamlNode& node, Diagnostics& d) {
       const YamlNode& steps = *node.find("steps");
       for (std::size_t i = 1; i < file.steps.size(); ++i)
         if (file.steps[i].start_s < file.steps[i - 1].start_s)
@@ -194,15 +194,6 @@ Json json_of(const EngineRequest& r) {
           {"last_token_s", r.last_token_s}};
 }
 
-// A list with each of its entries on one line.
-template <class Entry>
-std::string lines_of(const std::vector<Entry>& entries) {
-  std::string out = "[";
-  for (const Entry& entry : entries)
-    fmt::format_to(std::back_inserter(out), "{}\n    {}", out.size() > 1 ? "," : "", json_of(entry).dump());
-  return out + "\n  ]";
-}
-
 }  // namespace
 
 std::optional<EngineRecord> read_engine_record(const std::string& path, Diagnostics& diagnostics) {
@@ -216,8 +207,8 @@ std::optional<EngineRecord> read_engine_record(const std::string& path, Diagnost
   EngineRecord record;
   record.context = take_context(root, diagnostics);
   if (const auto model = take_mapping(root, "model", diagnostics)) record.model = write_yaml(*model);
-  File file;
-  file_fields().read(file, root, diagnostics);
+  EngineFile file;
+  engine_file_fields().read(file, root, diagnostics);
   if (diagnostics.errors() != errors_before) return std::nullopt;
   record.backend = std::move(file.backend);
   record.clock = std::move(file.clock);
@@ -238,13 +229,15 @@ void write_engine_record(const EngineRecord& record, const std::string& path) {
                          {"block_tokens", record.block_tokens},
                          {"kv_blocks", record.kv_blocks},
                          {"graphs", record.graphs}};
+  const auto line = [](const auto& entry) { return json_of(entry).dump(); };
   const std::string energy =
       record.energy_j ? fmt::format("  \"energy_j\": {},\n", Json(*record.energy_j).dump()) : std::string();
   const std::string text = fmt::format(
       "{{\n  \"schema\": {},\n  \"context\": {},\n  \"backend\": {},\n  \"clock\": {},\n  \"settings\": {},\n"
       "{}  \"model\": {},\n  \"steps\": {},\n  \"requests\": {}\n}}\n",
       Json(kSchema).dump(), Json(record.context).dump(), Json(record.backend).dump(), Json(record.clock).dump(),
-      settings.dump(), energy, model_json(record.model).dump(), lines_of(record.steps), lines_of(record.requests));
+      settings.dump(), energy, model_json(record.model).dump(), list_of_lines(record.steps, line),
+      list_of_lines(record.requests, line));
   write_file_atomically(path, compressed_for(path, text));
 }
 

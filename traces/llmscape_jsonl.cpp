@@ -13,14 +13,14 @@
 namespace llmscape::traces {
 namespace {
 
-constexpr std::string_view kFormat = "llmscape-jsonl";
+constexpr std::string_view kLlmscapeFormat = "llmscape-jsonl";
 constexpr std::string_view kTraceSchema = "trace/1";
 const JsonKeys kHeaderKeys = {{"schema"}, {}};
 const JsonKeys kKeys = {{"arrival_s", "output_tokens"}, {"prompt", "prompt_tokens", "session"}};
 
 class LlmscapeReader final : public RowReader {
  public:
-  explicit LlmscapeReader(const std::string& path) : RowReader(kFormat, path) {}
+  explicit LlmscapeReader(const std::string& path) : RowReader(kLlmscapeFormat, path) {}
 
  private:
   bool read_header(const Row& row) override {
@@ -96,7 +96,7 @@ class LlmscapeReader final : public RowReader {
 
 TraceFormat llmscape_jsonl() {
   return {
-      kFormat, "this project's format: arrival, content segments or length, output length, conversation",
+      kLlmscapeFormat, "this project's format: arrival, content segments or length, output length, conversation",
       [](std::string_view, std::string_view first_line) {
         // Of another version, the reader says so.
         return (first_line.find("\"schema\"") != first_line.npos && first_line.find("\"trace/") != first_line.npos) ||

@@ -21,7 +21,6 @@ namespace llmscape::traces {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
 
 constexpr double kMicroseconds = 1e-6;
 
@@ -58,14 +57,14 @@ std::optional<Profile> read_meta(const std::string& path, KernelTables& into, Di
     return std::nullopt;
   }
   try {
-    const Json meta = Json::parse(*text);
+    const nlohmann::json meta = nlohmann::json::parse(*text);
     const auto name = meta.at("model").get<std::string>();
     const auto* model = std::ranges::find(kModels, name, &KnownModel::name);
     if (model == std::end(kModels)) {
       diagnostics.error(where, fmt::format("the widths of model {} are not known", in_quotes(name)));
       return std::nullopt;
     }
-    const Json& sizes = meta.at("engine_effective").at("hf_overrides");
+    const nlohmann::json& sizes = meta.at("engine_effective").at("hf_overrides");
     const auto degrees = meta.at("tp_degrees").get<std::vector<std::int64_t>>();
     if (const auto wrong = std::ranges::find_if(degrees, [](std::int64_t tp) { return tp < 1; });
         wrong != degrees.end()) {
@@ -85,7 +84,7 @@ std::optional<Profile> read_meta(const std::string& path, KernelTables& into, Di
     add_name(into.device, meta.at("gpu").get<std::string>());
     add_name(into.software, fmt::format("vLLM {}", meta.at("vllm_version").get<std::string>()));
     return Profile{rank, degrees};
-  } catch (const Json::exception&) {
+  } catch (const nlohmann::json::exception&) {
     diagnostics.error(where, "no meta.json of LLMServingSim's profiler: no JSON, or without its keys");
     return std::nullopt;
   }

@@ -30,7 +30,7 @@ struct Entry : MicrobenchRow {
 };
 
 // The file without its context and the cases, whose keys depend on their kind.
-struct File {
+struct RecordFile {
   std::string schema, backend, statistic;
   std::vector<Entry> rows;
   std::vector<Sentinel> sentinels;
@@ -112,15 +112,17 @@ const Fields<PowerRow>& power_fields() {
   return fields;
 }
 
-const Fields<File>& file_fields() {
-  static const Fields<File> fields = [] {
-    Fields<File> f("microbench", "A run of the harness.");
-    f.add("schema", &File::schema, "always llmscape.microbench/1").one_of({std::string(kMicrobenchSchema)}).required();
-    f.add("backend", &File::backend, "where the kernels ran").one_of({"cpu", "cuda"}).required();
-    f.add("statistic", &File::statistic, "what stands for a case").one_of({"median", "p10", "min"}).required();
-    f.add_group("benchmarks", &File::rows, entry_fields(), "the cases").required();
-    f.add_group("sentinels", &File::sentinels, sentinel_fields(), "cases timed again and again").required();
-    f.add_group("power", &File::power, power_fields(), "steady loops").required();
+const Fields<RecordFile>& record_file_fields() {
+  static const Fields<RecordFile> fields = [] {
+    Fields<RecordFile> f("microbench", "A run of the harness.");
+    f.add("schema", &RecordFile::schema, "always llmscape.microbench/1")
+        .one_of({std::string(kMicrobenchSchema)})
+        .required();
+    f.add("backend", &RecordFile::backend, "where the kernels ran").one_of({"cpu", "cuda"}).required();
+    f.add("statistic", &RecordFile::statistic, "what stands for a case").one_of({"median", "p10", "min"}).required();
+    f.add_group("benchmarks", &RecordFile::rows, entry_fields(), "the cases").required();
+    f.add_group("sentinels", &RecordFile::sentinels, sentinel_fields(), "cases timed again and again").required();
+    f.add_group("power", &RecordFile::power, power_fields(), "steady loops").required();
     return f;
   }();
   return fields;
@@ -224,13 +226,6 @@ OrderedJson json_of(const PowerRow& power) {
   return object;
 }
 
-template <class Entries>
-std::string lines_of(const Entries& entries) {
-  std::vector<std::string> lines;
-  for (const auto& entry : entries) lines.push_back(json_of(entry).dump());
-  return list_of_lines(lines);
-}
-
 double chosen(const SampleSummary& time, std::string_view statistic) {
   return statistic == "min" ? time.min : statistic == "p10" ? time.p10 : time.median;
 }
@@ -250,8 +245,8 @@ std::optional<MicrobenchRecord> read_microbench_record(const std::string& path, 
   const std::vector<KernelCase> cases = take_cases(root, "benchmarks", diagnostics);
   const std::vector<KernelCase> sentinels = take_cases(root, "sentinels", diagnostics);
   const std::vector<std::optional<KernelCase>> loads = take_loads(root, diagnostics);
-  File file;
-  file_fields().read(file, root, diagnostics);
+  RecordFile file;
+  record_file_fields().read(file, root, diagnostics);
   if (diagnostics.errors() != errors_before) return std::nullopt;
   record.backend = std::move(file.backend);
   record.statistic = std::move(file.statistic);
@@ -265,11 +260,13 @@ std::optional<MicrobenchRecord> read_microbench_record(const std::string& path, 
 }
 
 void write_microbench_record(const MicrobenchRecord& record, const std::string& path) {
+  const auto line = [](const auto& entry) { return json_of(entry).dump(); };
   const std::string text = fmt::format(
       "{{\n  \"schema\": {},\n  \"context\": {},\n  \"backend\": {},\n  \"statistic\": {},\n  \"benchmarks\": {},\n"
       "  \"sentinels\": {},\n  \"power\": {}\n}}\n",
       OrderedJson(kMicrobenchSchema).dump(), OrderedJson(record.context).dump(), OrderedJson(record.backend).dump(),
-      OrderedJson(record.statistic).dump(), lines_of(record.rows), lines_of(record.sentinels), lines_of(record.power));
+      OrderedJson(record.statistic).dump(), list_of_lines(record.rows, line), list_of_lines(record.sentinels, line),
+      list_of_lines(record.power, line));
   write_file_atomically(path, compressed_for(path, text));
 }
 

@@ -20,4 +20,12 @@ std::map<std::string, std::string> take_context(YamlNode& root, Diagnostics& dia
 // A JSON list with each of its entries on a line of its own, indented as a member of the root.
 std::string list_of_lines(const std::vector<std::string>& entries);
 
+// The same of what `text_of` makes of each.
+template <class Entries, class TextOf>
+std::string list_of_lines(const Entries& entries, const TextOf& text_of) {
+  std::vector<std::string> lines;
+  for (const auto& entry : entries) lines.push_back(text_of(entry));
+  return list_of_lines(lines);
+}
+
 }  // namespace llmscape::traces

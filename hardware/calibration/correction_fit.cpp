@@ -2,9 +2,9 @@
 #include "hardware/calibration/correction_fit.hpp"
 
 #include "hardware/calibration/errors.hpp"
+#include "hardware/calibration/near_solver.hpp"
 #include "hardware/gpu/correction_basis.hpp"
 
-#include <Eigen/SparseCholesky>
 #include <Eigen/SparseCore>
 
 #include <algorithm>
@@ -136,13 +136,35 @@ CorrectionPlan with_table(CorrectionPlan plan, std::vector<AxisPlan> table) {
   return plan;
 }
 
+Correction learned(const CorrectionPlan& plan, std::span<const CorrectionRow> rows, NearSolver& solver) {
+  Correction correction = blank(plan, rows);
+  const Matrix held = smoothness(correction);
+  for (int i = 0; i < kReweightings; ++i) {
+    const Matrix weight_of = design(correction, rows);
+    const Eigen::VectorXd values = values_of(correction);
+    Eigen::VectorXd residuals(index(rows.size()));
+    for (std::size_t row = 0; row < rows.size(); ++row)
+      residuals[index(row)] = std::log(rows[row].measured / rows[row].predicted(correction));
+    Eigen::VectorXd weights = (1 + (residuals / kOutlier).array().square()).rsqrt();
+    for (std::size_t row = 0; row < rows.size(); ++row) weights[index(row)] *= rows[row].weight;
+    const Matrix weighted = weights.asDiagonal() * weight_of;
+    const Matrix whole = Matrix(weight_of.transpose() * weighted) + held;
+    set_values(correction, solver.solve(whole, weighted.transpose() * (residuals + weight_of * values), values));
+  }
+  // As many digits as a file has.
+  for (CorrectionTable& table : correction.tables)
+    for (double& percent : table.percent)
+      percent = std::clamp(std::round(10 * percent) / 10, -kMostPercent, kMostPercent);
+  return correction;
+}
+
 struct HeldOut {
   std::vector<double> predicted;
   double coverage = 0;  // of 90 % intervals from the residuals of the other folds
 };
 
 HeldOut hold_out(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
-                 std::span<const CorrectionRow> relatives) {
+                 std::span<const CorrectionRow> relatives, NearSolver& solver) {
   std::vector<Group> shapes;
   for (const CorrectionRow& row : rows) shapes.push_back(row.shape);
   for (const CorrectionRow& row : relatives) shapes.push_back(row.shape);
@@ -157,7 +179,7 @@ HeldOut hold_out(const CorrectionPlan& plan, std::span<const CorrectionRow> rows
       if (fold_of[i] != fold) seen.push_back(rows[i]);
     for (std::size_t i = 0; i < relatives.size(); ++i)
       if (fold_of[rows.size() + i] != fold) seen.push_back(relatives[i]);
-    const Correction correction = learn_correction(plan, seen);
+    const Correction correction = learned(plan, seen, solver);
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (fold_of[i] == fold) out.predicted[i] = rows[i].predicted(correction);
   }
@@ -189,41 +211,22 @@ double CorrectionRow::predicted(const Correction& correction) const {
 }
 
 Correction learn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows) {
-  Correction correction = blank(plan, rows);
-  const Matrix held = smoothness(correction);
-  Eigen::SimplicialLDLT<Matrix> normal;
-  for (int i = 0; i < kReweightings; ++i) {
-    const Matrix weight_of = design(correction, rows);
-    const Eigen::VectorXd values = values_of(correction);
-    Eigen::VectorXd residuals(index(rows.size()));
-    for (std::size_t row = 0; row < rows.size(); ++row)
-      residuals[index(row)] = std::log(rows[row].measured / rows[row].predicted(correction));
-    Eigen::VectorXd weights = (1 + (residuals / kOutlier).array().square()).rsqrt();
-    for (std::size_t row = 0; row < rows.size(); ++row) weights[index(row)] *= rows[row].weight;
-    const Matrix weighted = weights.asDiagonal() * weight_of;
-    const Matrix whole = Matrix(weight_of.transpose() * weighted) + held;
-    if (i == 0) normal.analyzePattern(whole);  // points have the same neighbours, whatever rows weigh
-    normal.factorize(whole);
-    set_values(correction, normal.solve(weighted.transpose() * (residuals + weight_of * values)));
-  }
-  // As many digits as a file has.
-  for (CorrectionTable& table : correction.tables)
-    for (double& percent : table.percent)
-      percent = std::clamp(std::round(10 * percent) / 10, -kMostPercent, kMostPercent);
-  return correction;
+  NearSolver solver;
+  return learned(plan, rows, solver);
 }
 
 std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
                                                 double beaten, std::span<const CorrectionRow> relatives) {
   if (rows.size() + relatives.size() < kFewestCorrectedRows) return std::nullopt;
-  HeldOut held_out = hold_out(plan, rows, relatives);
+  NearSolver solver;
+  HeldOut held_out = hold_out(plan, rows, relatives, solver);
   std::vector<double> measured;
   for (const CorrectionRow& row : rows) measured.push_back(row.measured);
   const double error = summarise(held_out.predicted, measured).mean;
   if (error >= beaten || held_out.coverage < kLeastCoverage) return std::nullopt;
   std::vector<CorrectionRow> all(rows.begin(), rows.end());
   all.insert(all.end(), relatives.begin(), relatives.end());
-  return EarnedCorrection{learn_correction(plan, all), std::move(held_out.predicted), error};
+  return EarnedCorrection{learned(plan, all, solver), std::move(held_out.predicted), error};
 }
 
 std::vector<CorrectionTry> correction_tries(const CorrectionPlans& plans, std::span<const CorrectionRow> rows,

@@ -16,7 +16,7 @@
 namespace llmscape::hardware {
 namespace {
 
-using Kind = PowerLoad::Kind;
+using LoadKind = PowerLoad::Kind;
 using traces::PowerReading;
 
 constexpr std::uint64_t kReadingsKey = 0x77617474;  // any fixed number
@@ -53,7 +53,7 @@ bool wide(const std::string& format) { return format == "bf16" || format == "fp1
 // et al., Fine-Grained DRAM, MICRO 2017), one more on the way through the chip (from memory). A kind of kernel and a
 // format have figures of their own where enough readings are of them.
 Layout layout_of(const Gpu& gpu, std::span<const PowerLoad> loads, Watts limit) {
-  std::map<std::pair<Kind, std::string>, std::size_t> rows;
+  std::map<std::pair<LoadKind, std::string>, std::size_t> rows;
   for (const PowerLoad& load : loads) ++rows[{load.kind, wide(load.format) ? "" : load.format}];
   const double work = 0.9 * limit.si() / gpu.peak_bf16.value.si() / kPico;  // pJ a flop
   const auto per_flop = [](double value) { return JoulesPerFlop(value * kPico); };
@@ -66,12 +66,12 @@ Layout layout_of(const Gpu& gpu, std::span<const PowerLoad> loads, Watts limit) 
   for (const auto& [which, count] : rows) {
     const auto& [kind, format] = which;
     if (count < kFewestFittedRows) continue;
-    if (kind == Kind::attention) {
+    if (kind == LoadKind::attention) {
       const auto set = [=, name = format](EnergyParameters& e, double v) {
         (name.empty() ? e.attention : e.by_format[name].attention) = per_flop(v);
       };
       layout.add({format.empty() ? "attention" : format + " attention", 0.02, 3 * work, work / 2, 0.7}, set);
-    } else if (kind == Kind::experts) {
+    } else if (kind == LoadKind::experts) {
       const auto set = [=, name = format](EnergyParameters& e, double v) {
         (name.empty() ? e.experts : e.by_format[name].experts) = per_flop(v);
       };
@@ -112,9 +112,9 @@ Watts held_to(std::span<const PowerLoad> loads, Watts limit) {
 
 Watts predicted_power(const Gpu& gpu, const EnergyParameters& energy, const PowerLoad& load) {
   const auto work = [&]() -> Joules {
-    if (load.kind == Kind::attention)
+    if (load.kind == LoadKind::attention)
       return load.flops * energy.own_attention(load.format).value_or(energy.attention.value_or(energy.compute));
-    const bool experts = load.kind == Kind::experts;
+    const bool experts = load.kind == LoadKind::experts;
     const double padded = load.flops > Flops() ? 1 + energy.padding * (load.padding / load.flops) : 1;
     if (const auto own = experts ? energy.own_experts(load.format) : energy.own_compute(load.format))
       return padded * load.flops * *own;

@@ -20,7 +20,7 @@
 namespace llmscape::hardware {
 namespace {
 
-using Kind = PowerLoad::Kind;
+using LoadKind = PowerLoad::Kind;
 using traces::PowerReading;
 
 constexpr Seconds kShortest(200e-6);
@@ -30,7 +30,7 @@ constexpr double kDiluted = 0.8;                   // of that one
 // The operators of a case, its shape, and its size.
 struct Described {
   std::vector<models::Operator> operators;
-  Kind kind;
+  LoadKind kind;
   std::string format;
   Group shape;
   std::int64_t tokens;
@@ -41,38 +41,41 @@ struct Describer {
 
   Described operator()(const traces::GemmCase& c) const {
     const traces::TimedGemm timed{c, Seconds(), {}};
-    return {{{product_of(gpu, gpu.elementwise, timed).gemm, 1}}, Kind::dense, c.format, {1, c.n, c.k, 0}, c.m};
+    return {{{product_of(gpu, gpu.elementwise, timed).gemm, 1}}, LoadKind::dense, c.format, {1, c.n, c.k, 0}, c.m};
   }
   Described operator()(const traces::ExpertLayerCase& c) const {
     const ExpertLayerWork work = expert_layer_work(c);
     std::vector<models::Operator> all = {{work.up, 1}, {work.down, 1}};
     for (const models::Elementwise& stream : work.streams) all.push_back({stream, 1});
     return {std::move(all),
-            Kind::experts,
+            LoadKind::experts,
             c.format,
             {c.hidden, c.expert_width / c.tensor_parallel, c.experts, c.experts_per_token},
             c.tokens};
   }
   Described operator()(const traces::GroupedGemmCase& c) const {
-    return {{{grouped_gemm_work(c), 1}}, Kind::experts, c.format, {4, c.n, c.k, c.experts}, c.tokens};
+    return {{{grouped_gemm_work(c), 1}}, LoadKind::experts, c.format, {4, c.n, c.k, c.experts}, c.tokens};
   }
   // A copy reads and writes each byte; the triad reads two arrays and writes one.
   Described operator()(const traces::CopyCase& c) const {
     const double passes = c.kind == "triad" ? 3 : 2;
     const models::Elementwise stream{models::Elementwise::Kind::add, passes * static_cast<double>(c.bytes)};
-    return {{{stream, 1}}, Kind::dense, "bf16", {5, c.bytes, static_cast<std::int64_t>(passes), 0}, 1};
+    return {{{stream, 1}}, LoadKind::dense, "bf16", {5, c.bytes, static_cast<std::int64_t>(passes), 0}, 1};
   }
   Described operator()(const traces::DecodeAttentionCase& c) const {
     auto attention = of_heads<models::DecodeAttention>(c);
     attention.sequences = c.sequences;
     attention.attended = {c.sequences * c.context, c.context};
-    return {{{attention, 1}}, Kind::attention, c.kv_format, {2, c.heads, c.kv_heads, c.head_dim}, c.sequences};
+    return {{{attention, 1}}, LoadKind::attention, c.kv_format, {2, c.heads, c.kv_heads, c.head_dim}, c.sequences};
   }
   Described operator()(const traces::PrefillAttentionCase& c) const {
     auto attention = of_heads<models::PrefillAttention>(c);
     attention.chunks.assign(static_cast<std::size_t>(c.sequences), {c.tokens, c.cached, true});
-    return {
-        {{attention, 1}}, Kind::attention, c.kv_format, {3, c.heads, c.kv_heads, c.head_dim}, c.sequences * c.tokens};
+    return {{{attention, 1}},
+            LoadKind::attention,
+            c.kv_format,
+            {3, c.heads, c.kv_heads, c.head_dim},
+            c.sequences * c.tokens};
   }
   template <class Case>
   Described operator()(const Case&) const {
@@ -99,9 +102,9 @@ struct Tells {
 };
 
 // Loads of one kind tell about each other.
-using Like = std::tuple<Kind, std::string, std::int64_t, std::int64_t>;
+using Like = std::tuple<LoadKind, std::string, std::int64_t, std::int64_t>;
 Like like(const PowerLoad& load) {
-  const bool attention = load.kind == Kind::attention;
+  const bool attention = load.kind == LoadKind::attention;
   return {load.kind, load.format, attention ? load.shape.front() : 0, attention ? load.shape.back() : 0};
 }
 

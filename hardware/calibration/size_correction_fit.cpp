@@ -8,7 +8,7 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr double kMost = 69;  // per cent, what a device file takes
+constexpr double kMostSizePercent = 69;  // per cent, what a device file takes
 
 // Means at whole places, of those that have residuals.
 struct Point {
@@ -51,7 +51,7 @@ SizeCorrection size_correction(std::span<const SizeResidual> residuals, Bytes fi
     const bool under = switches_at && first.si() * std::exp2(place) < switches_at->si();
     const std::vector<Point>& side = !switches_at ? all : under ? below : from;
     const double log = between(side.empty() ? all : side, place);
-    correction.percent.push_back(std::clamp(std::round(1000 * log) / 10, -kMost, kMost));
+    correction.percent.push_back(std::clamp(std::round(1000 * log) / 10, -kMostSizePercent, kMostSizePercent));
   }
   return correction;
 }

@@ -7,7 +7,6 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr double kLogitBytes = 4;
 // Activations on an RTX PRO 6000 (casys-kaist/LLMServingSim @ 5daddb2) leave L2 at half its size and then reach this
 // share.
 constexpr double kL2Share = 0.5;
@@ -85,7 +84,7 @@ KernelCost copy_cost(const Chip& chip, const ElementwiseParameters& p, const mod
 }
 
 KernelCost sample_cost(const Chip& chip, const ElementwiseParameters& p, const models::Sample& s) {
-  return streamed(chip, p.sampling, kLogitBytes * static_cast<double>(s.rows) * static_cast<double>(s.vocabulary));
+  return streamed(chip, p.sampling, s.bytes());
 }
 
 const Fields<FittedScales>& fitted_scales_fields() {

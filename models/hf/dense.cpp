@@ -12,13 +12,6 @@
 namespace llmscape::models::hf {
 namespace {
 
-FeedForward dense(ConfigReader& config, bool bias = false) {
-  FeedForward kind;
-  kind.width = config.integer("intermediate_size");
-  kind.bias = bias;
-  return kind;
-}
-
 // All layers alike but for the window.
 void add_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& layer, std::int64_t layers,
                 std::int64_t window, const std::function<bool(std::int64_t)>& slides) {
@@ -26,10 +19,8 @@ void add_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& layer,
   model.groups = groups_of(layer, windows, [&](std::int64_t) { return layer.feed_forward; });
 }
 
-constexpr auto kEveryLayer = [](std::int64_t) { return true; };
-
 // The layers from max_window_layers on have the window, and only if use_sliding_window is set.
-void add_qwen_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& layer) {
+void add_dense_qwen_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& layer) {
   const std::int64_t window = config.flag("use_sliding_window", false) ? config.count("sliding_window", 4096) : 0;
   const std::int64_t first = config.count("max_window_layers", 28);
   add_layers(config, model, layer, config.integer("num_hidden_layers"), window,
@@ -43,8 +34,8 @@ ModelSpec read_llama(ConfigReader& config) {
   LayerGroup layer;
   layer.mixer = heads_of(config, model.hidden);
   layer.softmax().qkv_bias = layer.softmax().output_bias = config.flag("attention_bias", false);
-  layer.feed_forward = dense(config, config.flag("mlp_bias", false));
-  add_layers(config, model, layer, config.integer("num_hidden_layers"), config.count("sliding_window", 0), kEveryLayer);
+  layer.feed_forward = dense_of(config, config.flag("mlp_bias", false));
+  add_layers(config, model, layer, config.integer("num_hidden_layers"), config.count("sliding_window", 0), every_layer);
   return model;
 }
 
@@ -59,8 +50,8 @@ ModelSpec read_qwen2(ConfigReader& config) {
   LayerGroup layer;
   layer.mixer = heads_of(config, model.hidden);
   layer.softmax().qkv_bias = true;
-  layer.feed_forward = dense(config);
-  add_qwen_layers(config, model, layer);
+  layer.feed_forward = dense_of(config);
+  add_dense_qwen_layers(config, model, layer);
   return model;
 }
 
@@ -70,8 +61,8 @@ ModelSpec read_qwen3(ConfigReader& config) {
   layer.mixer = heads_of(config, model.hidden, {.head_dim = 128});
   layer.softmax().qkv_bias = layer.softmax().output_bias = config.flag("attention_bias", false);
   layer.softmax().qk_norm = true;
-  layer.feed_forward = dense(config);
-  add_qwen_layers(config, model, layer);
+  layer.feed_forward = dense_of(config);
+  add_dense_qwen_layers(config, model, layer);
   return model;
 }
 
@@ -79,8 +70,8 @@ ModelSpec read_phi3(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
   layer.mixer = heads_of(config, model.hidden);
-  layer.feed_forward = dense(config);
-  add_layers(config, model, layer, config.integer("num_hidden_layers"), config.count("sliding_window", 0), kEveryLayer);
+  layer.feed_forward = dense_of(config);
+  add_layers(config, model, layer, config.integer("num_hidden_layers"), config.count("sliding_window", 0), every_layer);
   return model;
 }
 
@@ -90,7 +81,7 @@ ModelSpec read_gemma2(ConfigReader& config) {
   layer.norms = 4;  // before and after both attention and feed-forward
   layer.mixer = heads_of(config, model.hidden, {.head_dim = 256});
   layer.softmax().qkv_bias = layer.softmax().output_bias = config.flag("attention_bias", false);
-  layer.feed_forward = dense(config);
+  layer.feed_forward = dense_of(config);
   add_layers(config, model, layer, config.integer("num_hidden_layers"), config.count("sliding_window", 4096),
              [](std::int64_t i) { return i % 2 == 0; });
   return model;
@@ -137,7 +128,7 @@ ModelSpec read_gemma4(ConfigReader& config) {
     kind.router_bias = true;
     check_experts(config, kind, "top_k_experts");
   } else {
-    kind = dense(config);
+    kind = dense_of(config);
   }
   SoftmaxAttention sliding = heads_of(config, model.hidden, {.head_dim = 256});
   sliding.qkv_bias = sliding.output_bias = config.flag("attention_bias", false);
@@ -174,7 +165,7 @@ ModelSpec read_opt(ConfigReader& config) {
   layer.feed_forward.width = config.integer("ffn_dim");
   layer.feed_forward.gated = false;
   layer.feed_forward.bias = bias;
-  add_layers(config, model, layer, config.integer("num_hidden_layers"), 0, kEveryLayer);
+  add_layers(config, model, layer, config.integer("num_hidden_layers"), 0, every_layer);
   return model;
 }
 

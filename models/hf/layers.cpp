@@ -92,6 +92,13 @@ std::vector<std::int64_t> windows_of(ConfigReader& config, std::int64_t layers, 
   return windows;
 }
 
+FeedForward dense_of(ConfigReader& config, bool bias) {
+  FeedForward kind;
+  kind.width = config.integer("intermediate_size");
+  kind.bias = bias;
+  return kind;
+}
+
 void check_experts(ConfigReader& config, const FeedForward& kind, std::string_view per_token_key) {
   if (kind.experts_per_token > kind.experts)
     config.error(per_token_key, fmt::format("{} experts per token are more than the {} experts", kind.experts_per_token,

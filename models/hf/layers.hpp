@@ -27,6 +27,12 @@ SoftmaxAttention heads_of(ConfigReader& config, std::int64_t hidden, const HeadD
 std::vector<std::int64_t> windows_of(ConfigReader& config, std::int64_t layers, std::int64_t window,
                                      std::int64_t max_position, const std::function<bool(std::int64_t layer)>& slides);
 
+// All layers have a window.
+inline bool every_layer(std::int64_t) { return true; }
+
+// A feed-forward block of `intermediate_size` that every token passes.
+FeedForward dense_of(ConfigReader& config, bool bias = false);
+
 // Every token takes `experts_per_token` of the experts, so there must be that many.
 void check_experts(ConfigReader& config, const FeedForward& kind, std::string_view per_token_key);
 

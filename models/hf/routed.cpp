@@ -9,8 +9,6 @@
 namespace llmscape::models::hf {
 namespace {
 
-constexpr auto kEveryLayer = [](std::int64_t) { return true; };
-
 FeedForward experts_of(ConfigReader& config, std::string_view experts, std::string_view per_token,
                        std::string_view width) {
   FeedForward kind;
@@ -21,15 +19,9 @@ FeedForward experts_of(ConfigReader& config, std::string_view experts, std::stri
   return kind;
 }
 
-FeedForward dense(ConfigReader& config) {
-  FeedForward kind;
-  kind.width = config.integer("intermediate_size");
-  return kind;
-}
-
 // Qwen: a layer is routed if its number, counted from 1, is a multiple of decoder_sparse_step and it is not in
 // mlp_only_layers.
-void add_qwen_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& layer) {
+void add_routed_qwen_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& layer) {
   const std::int64_t layers = config.integer("num_hidden_layers");
   const std::int64_t step = config.integer("decoder_sparse_step", 1);
   const std::int64_t window = config.flag("use_sliding_window", false) ? config.count("sliding_window", 4096) : 0;
@@ -42,7 +34,7 @@ void add_qwen_layers(ConfigReader& config, ModelSpec& model, const LayerGroup& l
       if (number.text == fmt::to_string(i)) return false;
     return true;
   };
-  const FeedForward unrouted = dense(config);
+  const FeedForward unrouted = dense_of(config);
   const auto windows =
       windows_of(config, layers, window, model.max_position, [&](std::int64_t i) { return i >= first; });
   model.groups = groups_of(layer, windows, [&](std::int64_t i) { return routed(i) ? layer.feed_forward : unrouted; });
@@ -67,7 +59,7 @@ ModelSpec read_mixtral(ConfigReader& config) {
   layer.mixer = heads_of(config, model.hidden);
   layer.feed_forward = experts_of(config, "num_local_experts", "num_experts_per_tok", "intermediate_size");
   const auto windows = windows_of(config, config.integer("num_hidden_layers"), config.count("sliding_window", 0),
-                                  model.max_position, kEveryLayer);
+                                  model.max_position, every_layer);
   model.groups = groups_of(layer, windows, [&](std::int64_t) { return layer.feed_forward; });
   return model;
 }
@@ -80,7 +72,7 @@ ModelSpec read_qwen2_moe(ConfigReader& config) {
   layer.feed_forward = experts_of(config, "num_experts", "num_experts_per_tok", "moe_intermediate_size");
   layer.feed_forward.shared_width = config.integer("shared_expert_intermediate_size");
   layer.feed_forward.shared_gate = true;
-  add_qwen_layers(config, model, layer);
+  add_routed_qwen_layers(config, model, layer);
   return model;
 }
 
@@ -91,7 +83,7 @@ ModelSpec read_qwen3_moe(ConfigReader& config) {
   layer.softmax().qkv_bias = layer.softmax().output_bias = config.flag("attention_bias", false);
   layer.softmax().qk_norm = true;
   layer.feed_forward = experts_of(config, "num_experts", "num_experts_per_tok", "moe_intermediate_size");
-  add_qwen_layers(config, model, layer);
+  add_routed_qwen_layers(config, model, layer);
   return model;
 }
 
@@ -105,7 +97,7 @@ ModelSpec read_deepseek(ConfigReader& config) {
   const std::int64_t first_routed = config.count("first_k_dense_replace", 0);
   const std::int64_t every = config.integer("moe_layer_freq", 1);
   const std::vector<std::int64_t> windows(static_cast<std::size_t>(config.integer("num_hidden_layers")), 0);
-  const FeedForward unrouted = dense(config);
+  const FeedForward unrouted = dense_of(config);
   model.groups = groups_of(layer, windows,
                            [&](std::int64_t i) { return i >= first_routed && i % every == 0 ? routed : unrouted; });
   return model;
@@ -173,7 +165,7 @@ ModelSpec read_minimax_m2(ConfigReader& config) {
   layer.softmax().qk_norm_full = config.flag("use_qk_norm", false);
   layer.feed_forward = experts_of(config, "num_local_experts", "num_experts_per_tok", "intermediate_size");
   layer.feed_forward.router_bias = config.flag("use_routing_bias", false);
-  const auto windows = windows_of(config, config.integer("num_hidden_layers"), 0, model.max_position, kEveryLayer);
+  const auto windows = windows_of(config, config.integer("num_hidden_layers"), 0, model.max_position, every_layer);
   model.groups = groups_of(layer, windows, [&](std::int64_t) { return layer.feed_forward; });
   return model;
 }
@@ -189,8 +181,8 @@ ModelSpec read_glm4_moe(ConfigReader& config) {
   routed.shared_width = config.count("n_shared_experts", 0) * routed.expert_width;
   routed.router_bias = true;  // e_score_correction_bias
   const std::int64_t first_routed = config.count("first_k_dense_replace", 1);
-  const auto windows = windows_of(config, config.integer("num_hidden_layers"), 0, model.max_position, kEveryLayer);
-  const FeedForward unrouted = dense(config);
+  const auto windows = windows_of(config, config.integer("num_hidden_layers"), 0, model.max_position, every_layer);
+  const FeedForward unrouted = dense_of(config);
   model.groups = groups_of(layer, windows, [&](std::int64_t i) { return i >= first_routed ? routed : unrouted; });
   return model;
 }
@@ -216,7 +208,7 @@ ModelSpec read_mimo_v2(ConfigReader& config) {
   FeedForward routed = experts_of(config, "n_routed_experts", "num_experts_per_tok", "moe_intermediate_size");
   routed.shared_width = config.count("n_shared_experts", 0) * routed.expert_width;
   routed.router_bias = config.text("topk_method") == "noaux_tc";
-  const FeedForward unrouted = dense(config);
+  const FeedForward unrouted = dense_of(config);
   const std::int64_t layers = config.integer("num_hidden_layers");
   const auto listed = [&](std::string_view key) {
     std::vector<bool> ones;
@@ -250,7 +242,7 @@ ModelSpec read_step3p7(ConfigReader& config) {
   routed.shared_width = config.count("share_expert_dim", 0);
   routed.router_bias = config.flag("use_moe_router_bias", false);
   const std::int64_t first_routed = config.count("first_k_dense_replace", 0);
-  const FeedForward unrouted = dense(config);
+  const FeedForward unrouted = dense_of(config);
   const auto windows = windows_of(config, config.integer("num_hidden_layers"), config.count("sliding_window", 0),
                                   model.max_position, [](std::int64_t i) { return i % 4 != 0; });
   model.groups = groups_of(layer, windows, [&](std::int64_t i) { return i >= first_routed ? routed : unrouted; });
@@ -265,7 +257,7 @@ ModelSpec read_phimoe(ConfigReader& config) {
   layer.softmax().qkv_bias = layer.softmax().output_bias = config.flag("attention_bias", false);
   layer.feed_forward = experts_of(config, "num_local_experts", "num_experts_per_tok", "intermediate_size");
   const auto windows = windows_of(config, config.integer("num_hidden_layers"), config.count("sliding_window", 0),
-                                  model.max_position, kEveryLayer);
+                                  model.max_position, every_layer);
   model.groups = groups_of(layer, windows, [&](std::int64_t) { return layer.feed_forward; });
   return model;
 }

@@ -31,7 +31,7 @@ std::string setting(const observe::Observed& observed, const std::string& name) 
 }
 
 // The text of a dictionary as Python prints it, as JSON.
-std::string json_text(std::string_view python) {
+std::string python_as_json(std::string_view python) {
   std::string json, word;
   char quote = 0;
   const auto keep_word = [&] {
@@ -81,7 +81,7 @@ std::vector<CommandWord> vllm_words(const observe::Observed& observed, std::vect
     if (switched) continue;
     if (known->meaning == VllmFlag::Meaning::lora_modules && value.starts_with('['))
       for (const std::string& module : observe::python_items(value)) words.push_back({module, where});
-    else words.push_back({value.starts_with('{') ? json_text(value) : value, where});
+    else words.push_back({value.starts_with('{') ? python_as_json(value) : value, where});
   }
   return words;
 }

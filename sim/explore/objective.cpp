@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,6 +16,7 @@
 namespace llmscape::explore {
 namespace {
 
+constexpr int kBits = 30;                        // of a loss: nine digits
 constexpr std::string_view kMoney = "currency";  // the unit of metrics that are amounts of it
 
 // Units of quantities that presets compute.
@@ -149,6 +151,12 @@ std::optional<double> number(const Expression& expression, const Expression::Loo
 }
 
 }  // namespace
+
+double Objective::loss(double value) const {
+  int exponent = 0;
+  const double mantissa = std::frexp(maximize ? 0 - value : value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(mantissa, kBits)), exponent - kBits);
+}
 
 std::vector<Objective> read_objectives(std::string_view text, Direction direction, const std::string& source,
                                        const ResultsTable& table, Diagnostics& diagnostics) {

@@ -20,8 +20,6 @@ using OrderedJson = nlohmann::ordered_json;
 const std::string kInputs = "\"inputs\": ";  // begins a line
 const std::string kEnd = "}}\n";
 
-std::string in_json(const std::string& text) { return OrderedJson(text).dump(); }
-
 // Six digits are enough for a picture.
 template <class Numbers>
 std::string line(const char* name, const Numbers& numbers) {
@@ -64,7 +62,7 @@ std::string point_json(const Point& point, const std::string& id, const std::vec
       "{{\"schema\": \"point/1\",\n{}\"id\": \"{}\",\n\"repeat\": {},\n\"seed\": {},\n\"values\": {},\n\"scenario\": "
       "{},\n\"result\": {},\n\"curves\": {},\n\"series\": {}}}\n",
       inputs.empty() ? "" : kInputs + OrderedJson(inputs).dump() + ",\n", id, point.repeat, point.seed, values.dump(),
-      in_json(scenario), result::to_json_line(result), curves(result), series(lines));
+      OrderedJson(scenario).dump(), result::to_json_line(result), curves(result), series(lines));
 }
 
 std::optional<std::map<std::string, std::string>> inputs_of(const std::filesystem::path& point_file) {

@@ -45,9 +45,12 @@ Told run_with(const scenario::Scenario& base, const std::vector<std::string>& ov
   return told;
 }
 
+constexpr double kNoEffect = 1e-9;  // relative
+
 std::optional<double> change_of(const std::optional<double>& value, const std::optional<double>& base) {
   if (!value || !base) return std::nullopt;
-  if (*value == *base) return 0;
+  // Sums of the same terms in another order differ by less.
+  if (std::abs(*value - *base) <= kNoEffect * std::abs(*base)) return 0;
   return *base != 0 ? std::optional(*value / *base - 1) : std::nullopt;
 }
 

@@ -157,7 +157,7 @@ std::string runs_table(const SearchQuery& query, const SearchAnswer& answer) {
   return table.empty() ? "" : '\n' + table.text();
 }
 
-Json in_json(const std::optional<Estimate>& side) {
+Json side_in_json(const std::optional<Estimate>& side) {
   if (!side) return nullptr;
   return {{"value", side->value}, {"low", side->low}, {"high", side->high}};
 }
@@ -167,7 +167,7 @@ Json in_json(const SearchQuery& query, const TriedValue& value) {
                {"clear", value.clear}, {"why", value.why},      {"limits", Json::array()},
                {"runs", Json::array()}};
   for (std::size_t i = 0; i < value.sides.size(); ++i)
-    json["limits"].push_back({{"limit", query.question.limits[i].text}, {"left", in_json(value.sides[i])}});
+    json["limits"].push_back({{"limit", query.question.limits[i].text}, {"left", side_in_json(value.sides[i])}});
   for (const SearchRun& run : value.runs) {
     Json metrics = Json::object();
     for (std::size_t i = 0; i < run.row.metrics.size(); ++i)

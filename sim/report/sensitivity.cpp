@@ -75,7 +75,7 @@ std::string together(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string signed_percent(const std::optional<double>& share) {
+std::string effect_percent(const std::optional<double>& share) {
   if (!share) return "-";
   return *share == 0 ? "0" : fmt::format("{:.2f}", 100 * *share);
 }
@@ -121,7 +121,7 @@ std::string tornado(const Sensitivity& s, const Names& names, std::size_t metric
     const Effect& effect = row->effects[metric];
     const std::string name = end_of(names.of(row->parameter), kName);
     out += fmt::format("{:<{}} {}│{} {:>8}{:>8}\n", name, kName, side(effect, -1, scale), side(effect, +1, scale),
-                       signed_percent(effect.less), signed_percent(effect.more));
+                       effect_percent(effect.less), effect_percent(effect.more));
   }
   return out;
 }
@@ -164,7 +164,7 @@ std::string to_text(const Sensitivity& s) {
       continue;
     }
     std::vector<std::string> cells = {end_of(names.of(row.parameter), kName), row.parameter.text};
-    for (const Effect& effect : row.effects) cells.push_back(signed_percent(effect.more));
+    for (const Effect& effect : row.effects) cells.push_back(effect_percent(effect.more));
     table.row(cells);
   }
   out += table.text(kPageColumns);

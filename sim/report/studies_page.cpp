@@ -17,7 +17,7 @@ using studies::Claim;
 using studies::StudyOutcome;
 using studies::Verdict;
 
-constexpr const char* kHead = R"(<!-- Written by `llmscape reproduce --markdown`; do not edit. -->
+constexpr const char* kStudiesHead = R"(<!-- Written by `llmscape reproduce --markdown`; do not edit. -->
 # Published systems, reproduced
 
 Each study simulates a published system with its own hardware, model and workload, and holds the result against what was published.
@@ -161,7 +161,7 @@ std::string tests(const StudyOutcome& outcome) {
 }  // namespace
 
 std::string studies_page(const std::vector<StudyOutcome>& outcomes, const std::string& missing) {
-  std::string page = kHead + summary(outcomes) + (missing.empty() ? "" : '\n' + missing) + kHowToRead;
+  std::string page = kStudiesHead + summary(outcomes) + (missing.empty() ? "" : '\n' + missing) + kHowToRead;
   for (const StudyOutcome& outcome : outcomes) {
     const studies::Study& study = *outcome.study;
     page += fmt::format("\n## {}\n\n{} **{}**\n", study.name, in_cell(study.summary), reproduced(outcome));

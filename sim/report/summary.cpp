@@ -136,7 +136,7 @@ std::string window(const result::RunResult& r) {
 }
 
 // The largest shares first, as far as they matter.
-std::string largest(std::vector<std::pair<std::string, double>> shares) {
+std::string largest_shares(std::vector<std::pair<std::string, double>> shares) {
   constexpr std::size_t kShown = 3;
   std::ranges::stable_sort(shares, std::greater(), &std::pair<std::string, double>::second);
   std::string out;
@@ -174,7 +174,7 @@ std::string joules(const result::EnergyResult& e) {
   } else if (e.boundary != "unstated") {
     out += fmt::format(", {} power", e.boundary);
   }
-  return line("energy", shares.empty() ? out : fmt::format("{}: {}", out, largest(shares))) + assumed_joules(e);
+  return line("energy", shares.empty() ? out : fmt::format("{}: {}", out, largest_shares(shares))) + assumed_joules(e);
 }
 
 // What each pool did: the computing share of its time, and its tokens.
@@ -231,7 +231,7 @@ std::string memory(const result::MemoryResult& m) {
 std::string parts_in_use(const result::GroupUse& use) {
   std::vector<std::pair<std::string, double>> shares;
   for (const auto& part : use.parts) shares.emplace_back(part.name, part.of_busy);
-  const std::string parts = largest(shares);
+  const std::string parts = largest_shares(shares);
   return line("in use", fmt::format("{}: {} of the time{}", use.group, percent(use.busy),
                                     parts.empty() ? "" : fmt::format("; of that {}", parts)));
 }
@@ -284,9 +284,10 @@ std::string searches(const result::RetrievalResult& r) {
 std::string where_the_time_went(const result::RunResult& r) {
   std::vector<std::pair<std::string, double>> worth;
   for (std::size_t i = 0; i < kTagNames.size(); ++i) worth.emplace_back(kTagNames[i], r.provenance[i]);
-  return line("bottleneck", fmt::format("{} of step time; batch {}", largest(r.time_share), amount(r.mean_batch))) +
+  return line("bottleneck",
+              fmt::format("{} of step time; batch {}", largest_shares(r.time_share), amount(r.mean_batch))) +
          line("provenance",
-              fmt::format("{} of step time{}", largest(worth),
+              fmt::format("{} of step time{}", largest_shares(worth),
                           r.extrapolated >= 0.001 ? fmt::format("; {} extrapolated", percent(r.extrapolated)) : ""));
 }
 

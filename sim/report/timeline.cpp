@@ -13,9 +13,9 @@ namespace llmscape::report {
 namespace {
 
 // In microseconds, cut to whole nanoseconds first: so steps that touch do not overlap by a rounding.
-std::int64_t nanoseconds(Seconds time) { return std::llround(time.si() * 1e9); }
+std::int64_t whole_ns(Seconds time) { return std::llround(time.si() * 1e9); }
 std::string microseconds(std::int64_t ns) { return fmt::format("{}.{:03}", ns / 1000, ns % 1000); }
-std::string microseconds(Seconds time) { return microseconds(nanoseconds(time)); }
+std::string microseconds(Seconds time) { return microseconds(whole_ns(time)); }
 
 // Requests have process 0 to themselves, replicas the next ones.
 int process_of(int replica) { return replica + 1; }
@@ -75,7 +75,7 @@ void Timeline::on_step(int replica, Seconds start, Seconds end, std::int64_t dec
   const char* kind = prefill_tokens == 0 ? "decode" : decodes == 0 ? "prefill" : "prefill and decode";
   event(fmt::format(R"({{"ph":"X","name":"{}","pid":{},"tid":0,"ts":{},"dur":{},)"
                     R"("args":{{"decodes":{},"prefill_tokens":{}}}}})",
-                    kind, process, microseconds(start), microseconds(nanoseconds(end) - nanoseconds(start)), decodes,
+                    kind, process, microseconds(start), microseconds(whole_ns(end) - whole_ns(start)), decodes,
                     prefill_tokens));
   counter(process, "queue", start, waiting);
   counter(process, "batch", start, decodes);

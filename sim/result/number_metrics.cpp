@@ -17,7 +17,7 @@ Number count(std::int64_t number) { return static_cast<double>(number); }
 Number rate(const RunResult& r, Number value) { return r.window_s > 0 ? value : std::nullopt; }
 
 // Fitted end to end to 110 open rows of ml-energy/leaderboard @ 0cd52da (full batches of vLLM 0.11.1 on 1 to 8 H100) so
-// that 90 % of them are held by what the other models give (tests/validation/energy_spread_test.cpp). No prediction is
+// that 90 % of them are held by what the other models give (tests/golden/accuracy_test.cpp). No prediction is
 // moved by them.
 constexpr ServerSpread kServerWatts{0.89, 1.07, true}, kServerJoules{1.00, 1.34, true};
 

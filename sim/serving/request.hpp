@@ -102,6 +102,11 @@ struct Request {
   [[nodiscard]] Seconds answered_from(Seconds at) const {
     return lost > 0 || first_token >= at ? std::min(arrival, at) : first_token;
   }
+  // What was answered so far comes again. Returns how much that is.
+  std::int64_t lose_answer() {
+    lost += emitted;
+    return std::exchange(emitted, 0);
+  }
   // Its replica was lost, and what was answered with it: all of it comes again.
   void begin_retry(Seconds at) {
     replica = -1;
@@ -109,7 +114,7 @@ struct Request {
     seen.first = kNever;
     seen.tokens = 0;
     clock.restart(RequestPhase::lost, arrival, at);
-    lost += std::exchange(emitted, 0);
+    lose_answer();
     ++attempt;
     ++asked;  // entries that are on their way are for nobody
   }

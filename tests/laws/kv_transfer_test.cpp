@@ -103,6 +103,23 @@ TEST_CASE("blocks are taken before entries are sent: a full decoder makes them w
   for (const auto& step : system.steps) CHECK(step.kv_used <= config.kv_blocks);
 }
 
+// One slot. The first decodes until after the urgent one's prompt, which is the last, is done; two more wait by then.
+TEST_CASE("of those that wait for a decoder's slot the most urgent comes first, of equals the first") {
+  serving::VllmV1 policy = plain_policy();
+  policy.max_num_seqs = 1;
+  std::vector<workloads::Program> programs;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    programs.push_back(call(0.001 * static_cast<double>(i), prompt(i + 1, 100), 200));
+    programs.back().priority = 1;
+  }
+  programs.push_back(call(100 * kStep, prompt(4, 100), 200));
+  System system(two_replicas(true), policy, serving::LeastTokens(), plain_seconds);
+  system.run(std::move(programs));
+  std::vector<ContentId> order;
+  for (const Answer& answer : system.answers) order.push_back(answer.request.prompt.front().id);
+  CHECK(order == std::vector<ContentId>{1, 4, 2, 3});
+}
+
 TEST_CASE("what the decoder's own prefix cache holds is not sent again") {
   serving::VllmV1 caching = plain_policy();
   caching.enable_prefix_caching = true;

@@ -36,11 +36,11 @@ std::string few(const std::string& arrivals, const std::string& requests, const 
          extra;
 }
 
-result::RunResult run_of(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
+result::RunResult whole_run(const std::string& yaml, const std::vector<std::string>& overrides = {}) {
   return run_on_event_queue(*scenario_of(yaml, overrides));
 }
 
-double joules(const result::EnergyResult& energy, const std::string& component) {
+double joules_of(const result::EnergyResult& energy, const std::string& component) {
   for (const auto& [name, value] : energy.joules)
     if (name == component) return value;
   return 0;
@@ -76,7 +76,7 @@ TEST_CASE("do rates, joules and power of a short run agree with those of a long 
   const auto mean = [](const std::string& requests, int seeds) {
     Mean sum;
     for (int seed = 1; seed <= seeds; ++seed) {
-      const result::RunResult r = run_of(kChat, {"workload.requests=" + requests, "seed=" + std::to_string(seed)});
+      const result::RunResult r = whole_run(kChat, {"workload.requests=" + requests, "seed=" + std::to_string(seed)});
       REQUIRE(r.window.rule == "steady");
       sum.requests += r.throughput.requests_per_s / seeds;
       sum.offered += *r.throughput.offered_requests_per_s / seeds;
@@ -115,8 +115,8 @@ TEST_CASE("what is in the window of calls that come one by one? All of them but 
   CHECK(*r.throughput.offered_requests_per_s == approx(59 / length).epsilon(1e-12));
   CHECK(r.overall.throughput.requests_per_s == approx(60 / r.simulated_s).epsilon(1e-12));
   // Idle power for the length of it; all else is the joules of steps, of calls alike but for their answers.
-  const double idle = joules(r.overall.energy, "static") / r.simulated_s;
-  CHECK(joules(*r.energy, "static") == approx(idle * length).epsilon(1e-12));
+  const double idle = joules_of(r.overall.energy, "static") / r.simulated_s;
+  CHECK(joules_of(*r.energy, "static") == approx(idle * length).epsilon(1e-12));
   const double steps = r.energy->total_joules - idle * length;
   const double all_steps = r.overall.energy.total_joules - idle * r.simulated_s;
   CHECK(steps / all_steps == approx(58.0 / 60).epsilon(0.02));
@@ -125,7 +125,7 @@ TEST_CASE("what is in the window of calls that come one by one? All of them but 
 
 TEST_CASE("calls that a window was offered are those that came in it, over its length, whether more come or not") {
   const std::string five = few("{kind: periodic, rate: 1 /s}", "5", "window: {rule: between, from: 0 s, to: 5.01 s}\n");
-  const result::RunResult r = run_of(five);
+  const result::RunResult r = whole_run(five);
   REQUIRE(r.simulated_s > 5.01);
   CHECK(*r.throughput.offered_requests_per_s == approx(5 / 5.01).epsilon(1e-12));
   CHECK(*r.overall.throughput.offered_requests_per_s == approx(1).epsilon(1e-12));
@@ -133,18 +133,18 @@ TEST_CASE("calls that a window was offered are those that came in it, over its l
 
 TEST_CASE("windows that follow one another add up to the run, wherever their edges cut steps and answers") {
   const std::string yaml = few("{kind: poisson, rate: 25 /s}", "300", "seed: 5\n");
-  const result::RunResult whole = run_of(yaml + "window: {rule: whole}\n");
+  const result::RunResult whole = whole_run(yaml + "window: {rule: whole}\n");
   CHECK(whole.window_s == whole.simulated_s);
   CHECK(whole.energy->total_joules == whole.overall.energy.total_joules);
   for (const char* cut : {"1 ms", "3.3337 s", "7.77 s", "12 s"}) {
     CAPTURE(cut);
-    const result::RunResult before = run_of(yaml + "window: {rule: between, from: 0 s, to: " + cut + "}\n");
-    const result::RunResult after = run_of(yaml + "window: {rule: between, from: " + cut + "}\n");
+    const result::RunResult before = whole_run(yaml + "window: {rule: between, from: 0 s, to: " + cut + "}\n");
+    const result::RunResult after = whole_run(yaml + "window: {rule: between, from: " + cut + "}\n");
     const auto sum = [&](auto figure) { return figure(before) + figure(after); };
     const auto check = [&](auto figure) { CHECK(sum(figure) == approx(figure(whole)).epsilon(1e-9)); };
     check([](const auto& r) { return r.window_s; });
     check([](const auto& r) { return r.energy->total_joules; });
-    check([](const auto& r) { return joules(*r.energy, "memory"); });
+    check([](const auto& r) { return joules_of(*r.energy, "memory"); });
     check([](const auto& r) { return r.throughput.requests_per_s * r.window_s; });
     check([](const auto& r) { return r.throughput.output_tokens_per_s * r.window_s; });
     check([](const auto& r) { return r.energy->output_tokens_per_joule.value_or(0) * r.energy->total_joules; });
@@ -162,7 +162,7 @@ TEST_CASE("a closed loop is measured until a user does not come back, a burst fr
   CHECK_FALSE(loop.throughput.offered_requests_per_s.has_value());
   CHECK(loop.verdict.state != State::saturated);
 
-  const result::RunResult burst = run_of(few("{kind: burst, programs: 400}", "400"));
+  const result::RunResult burst = whole_run(few("{kind: burst, programs: 400}", "400"));
   CHECK(burst.window.rule == "whole");
   CHECK(burst.window_s == burst.simulated_s);
   CHECK(burst.verdict.state == State::valid);
@@ -196,7 +196,7 @@ TEST_CASE("windows are the same bytes on both clocks, with steps planned ahead a
 
 TEST_CASE("a window that the run does not have is a warning, one that says nothing a mistake") {
   const result::RunResult late =
-      run_of(few("{kind: poisson, rate: 10 /s}", "50", "window: {rule: between, from: 1 h}\n"));
+      whole_run(few("{kind: poisson, rate: 10 /s}", "50", "window: {rule: between, from: 1 h}\n"));
   CHECK(late.window_s == late.simulated_s);
   CHECK(std::ranges::any_of(late.warnings, [](const std::string& w) { return holds(w, "no window"); }));
   const auto said = [](const std::string& window) {
@@ -214,14 +214,14 @@ namespace {
 
 // Runs of so many calls at so much of the capacity, and which of them are called what they are not.
 int wrong_verdicts(const std::vector<double>& loads, const std::vector<int>& lengths, int seeds) {
-  const double capacity = run_of(few("{kind: closed_loop, users: 32}", "4000")).throughput.requests_per_s;
+  const double capacity = whole_run(few("{kind: closed_loop, users: 32}", "4000")).throughput.requests_per_s;
   int wrong = 0;
   for (const double load : loads)
     for (const int length : lengths)
       for (int seed = 1; seed <= seeds; ++seed) {
         const std::string rate = std::to_string(load * capacity);
-        const result::RunResult r = run_of(few("{kind: poisson, rate: " + rate + " /s}", std::to_string(length)),
-                                           {"seed=" + std::to_string(seed)});
+        const result::RunResult r = whole_run(few("{kind: poisson, rate: " + rate + " /s}", std::to_string(length)),
+                                              {"seed=" + std::to_string(seed)});
         // Too wide an interval of p99 is no word about the load, and says so.
         const bool imprecise = r.verdict.state == State::noisy;
         if (load < 1 ? r.verdict.state == State::valid || imprecise : r.verdict.state == State::saturated) continue;
@@ -246,7 +246,7 @@ TEST_CASE("ten lengths, ten loads, five seeds: no verdict flips" * doctest::skip
 TEST_CASE("chat on an H100 at 30 /s, of which it serves 25, is saturated at any length") {
   for (const char* requests : {"1000", "2000", "4000"}) {
     const result::RunResult r =
-        run_of(kChat, {"workload.arrivals.rate=30 /s", std::string("workload.requests=") + requests});
+        whole_run(kChat, {"workload.arrivals.rate=30 /s", std::string("workload.requests=") + requests});
     CAPTURE(requests);
     CHECK(r.verdict.state == State::saturated);
     CHECK(holds(r.verdict.reasons[0], "30 tasks/s were offered"));
@@ -264,7 +264,7 @@ TEST_CASE("a replay whose load rises and is served is valid: that it drains is n
   }
   const auto path = std::filesystem::temp_directory_path() / ("llmscape-rising-" + std::to_string(getpid()) + ".jsonl");
   write_file_atomically(path, trace);
-  const result::RunResult r = run_of(
+  const result::RunResult r = whole_run(
       "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: h100-sxm}]}\nserving: {batcher: {policy: "
       "vllm_v1, max_num_seqs: 32}}\nworkload: {replay: {trace: " +
       path.string() + "}}\n");

@@ -11,6 +11,8 @@ class CallFlow {
   virtual void admit(OpenCall& call, Seconds now) = 0;
   // No replica that could go on with it serves: it is offered again when one may.
   virtual void wait_for_replica(OpenCall& call, Seconds now) = 0;
+  // One was found.
+  virtual void stop_waiting(OpenCall& call) = 0;
   // It leaves the system; told with the reports of this instant.
   virtual void reject(OpenCall& call, Outcome outcome, Reason reason, Seconds now) = 0;
   // It leaves the system at once.

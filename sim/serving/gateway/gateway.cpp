@@ -181,9 +181,10 @@ void Gateway::send(OpenCall& call, Seconds now) {
 void Gateway::wait_for_replica(OpenCall& call, Seconds now) {
   if (!std::exchange(call.announced, true))
     for (Controller* controller : config_.controllers) controller->on_waiting(call.request, now);
-  call.waits_for_replica = true;
-  if (!call.request.answered()) call.request.clock.enter(RequestPhase::held, now);
-  unplaced_.add(call);
+  // A call may look for a decoder while its prompt is computed.
+  const bool computed_elsewhere = transfers_.contains(call) && !transfers_.between_replicas(call);
+  if (!call.request.answered() && !computed_elsewhere) call.request.clock.enter(RequestPhase::held, now);
+  if (!std::exchange(call.waits_for_replica, true)) unplaced_.add(call);
 }
 
 void Gateway::stop_waiting(OpenCall& call) {
@@ -206,6 +207,7 @@ void Gateway::reject(OpenCall& call, Outcome outcome, Reason reason, Seconds now
 
 void Gateway::answer(OpenCall& call, Outcome outcome, Seconds now) {
   const Request& request = call.request;
+  stop_waiting(call);
   calls_.close(call, outcome);
   if (request.replica >= 0) {
     admission_.on_left();

@@ -83,7 +83,7 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   [[nodiscard]] const ProgramRunner& programs() const { return programs_; }
   // Times that calls were tried again because their replica was lost, and the tokens that had been answered.
   [[nodiscard]] std::int64_t retried() const { return retried_; }
-  [[nodiscard]] std::int64_t lost_tokens() const { return lost_tokens_; }
+  [[nodiscard]] std::int64_t lost_tokens() const { return lost_tokens_ + transfers_.lost_tokens(); }
   [[nodiscard]] Seconds last_arrival() const { return last_arrival_; }
   // Throws std::logic_error naming the invariant that does not hold.
   void check_invariants() const;
@@ -124,13 +124,13 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
 
   void admit(OpenCall& call, Seconds now) override;
   void wait_for_replica(OpenCall& call, Seconds now) override;
+  void stop_waiting(OpenCall& call) override;
   void reject(OpenCall& call, Outcome outcome, Reason reason, Seconds now) override;
   void answer(OpenCall& call, Outcome outcome, Seconds now) override;
   void retry(OpenCall& call, Seconds now) override;
   void send(OpenCall& call, Seconds now);
   void tell_controllers(const OpenCall& call, Outcome outcome, Seconds now);
   void give_up(OpenCall& call, Outcome why, Seconds now);
-  void stop_waiting(OpenCall& call);
   void offer_waiting(Seconds now);
   void on_replica_lost(std::size_t replica, const std::vector<Request*>& requests, Seconds now);
   void check_that_something_comes();

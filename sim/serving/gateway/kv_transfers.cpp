@@ -58,16 +58,21 @@ void KvTransfers::handle(OpenCall& call, const Report& report) {
 void KvTransfers::expect(OpenCall& call, Seconds now) { expect(call, transfers_.at(call.request.id), now); }
 
 void KvTransfers::expect(OpenCall& call, Transfer& transfer, Seconds now) {
+  if (call.unwanted) return;  // given up while its prompt was computed: answered when the replica has left it
   Request& request = call.request;
   const Placer::Choice choice = parts_.placer.choose(true, request, now);
   if (!choice.replica) {
-    if (!transfer.prefilled) return;
-    if (choice.reason != Reason::none) return parts_.flow.reject(call, Outcome::failed, choice.reason, now);
-    if (!parts_.state.members[transfer.from].converts()) return parts_.flow.wait_for_replica(call, now);
+    const bool hopeless = choice.reason != Reason::none;
+    if (hopeless && !transfer.prefilled) return;  // told when the prompt is done, if it still is
+    if (hopeless) return parts_.flow.reject(call, Outcome::failed, choice.reason, now);
+    if (!transfer.prefilled || !parts_.state.members[transfer.from].converts())
+      return parts_.flow.wait_for_replica(call, now);
     // A replica that is to become a decoder, perhaps the one that is waited for, would never be drained.
     release(call, transfer.from, now);
     return parts_.flow.retry(call, now);
   }
+  parts_.flow.stop_waiting(call);
+  if (transfer.prefilled && !request.answered()) request.clock.enter(RequestPhase::moving, now);
   transfer.to = *choice.replica;
   transfer.expected = true;
   ++request.asked;
@@ -107,6 +112,7 @@ void KvTransfers::recompute(OpenCall& call, Seconds now) {
   const Transfer transfer = take(call);
   Request& request = call.request;
   request.replica = static_cast<int>(transfer.to);
+  if (!request.answered()) lost_tokens_ += request.lose_answer();  // the first token was to come with the entries
   parts_.state.replica(transfer.from).release(request.id, now);
   parts_.state.replica(transfer.to).forget(request.id, now);
   parts_.state.replica(transfer.to).submit(request, false, now);
@@ -118,6 +124,7 @@ void KvTransfers::recompute(OpenCall& call, Seconds now) {
 // The call ends before it has passed on.
 void KvTransfers::abandon(OpenCall& call, Seconds now) {
   const Transfer transfer = take(call);
+  if (transfer.lose) transfer.lose(now);  // blocks that nobody holds are not read
   if (transfer.expected) forget(call, transfer.to, now);
   if (transfer.prefilled) release(call, transfer.from, now);
 }
@@ -125,6 +132,7 @@ void KvTransfers::abandon(OpenCall& call, Seconds now) {
 void KvTransfers::withdraw(OpenCall& call, Seconds now) {
   if (!contains(call)) return;
   const Transfer transfer = take(call);
+  if (transfer.lose) transfer.lose(now);
   if (transfer.expected) forget(call, transfer.to, now);
 }
 
@@ -139,7 +147,7 @@ void KvTransfers::on_lost(std::size_t replica, std::set<std::size_t>& places, Se
       transfer.expected = transfer.arrived = false;
       ++call.request.asked;
       parts_.fleet.charge(replica, call, -1, now);
-      if (transfer.prefilled) to_ask.push_back(&call);
+      if (transfer.prefilled || by_layer_) to_ask.push_back(&call);
     }
   }
   for (OpenCall* call : to_ask) expect(*call, now);

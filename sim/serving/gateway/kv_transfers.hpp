@@ -41,8 +41,7 @@ class KvTransfers {
   // Its prompt is computed, and no replica decodes it yet.
   [[nodiscard]] bool between_replicas(const OpenCall& call) const;
   void handle(OpenCall& call, const Report& report);
-  // Asks a replica to reserve blocks for the call, or waits for one that could be asked: from when the prompt is
-  // computed on.
+  // Asks a replica to reserve blocks for the call, or waits for one that could be asked.
   void expect(OpenCall& call, Seconds now);
   // The call is tried again from its prompt: nobody expects its entries any more.
   void withdraw(OpenCall& call, Seconds now);
@@ -51,6 +50,8 @@ class KvTransfers {
   void on_lost(std::size_t replica, std::set<std::size_t>& places, Seconds now);
   // KV entries of so many calls are on their way.
   [[nodiscard]] std::int64_t moving() const { return moving_; }
+  // That were lost on their way with the entries.
+  [[nodiscard]] std::int64_t lost_tokens() const { return lost_tokens_; }
 
  private:
   struct Transfer {
@@ -74,7 +75,7 @@ class KvTransfers {
   MoveKv move_;
   Parts parts_;
   std::map<std::uint64_t, Transfer> transfers_;  // by request
-  std::int64_t moving_ = 0;
+  std::int64_t moving_ = 0, lost_tokens_ = 0;
 };
 
 }  // namespace llmscape::serving

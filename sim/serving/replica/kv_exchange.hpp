@@ -17,11 +17,11 @@ class KvExchange {
 
   // A sequence will come, with this adapter (-1: none), as soon as a slot and blocks are kept for it. `request_id`: the
   // place of the request may hold another one later.
-  void expect(Request& request, std::uint64_t request_id, int adapter) {
-    expected_.push_back({&request, request_id, adapter, 0, {}});
-  }
-  // Keeps a slot and blocks for the one that was expected first. nullptr if they do not fit now: those behind it wait
-  // too.
+  void expect(Request& request, std::uint64_t request_id, int adapter);
+  [[nodiscard]] bool expects() const { return !expected_.empty(); }
+  // Keeps a slot and blocks for the most urgent of those that are expected, of equals the one that was expected first.
+  // nullptr if they do not fit now: those behind it wait too, as they do behind what waits here itself (after a
+  // preemption) and is as urgent.
   const KvImport* reserve_next();
   // The entries are here, and where its first token is answered the sequence decodes from the next step on.
   void join(std::uint64_t request_id);
@@ -42,7 +42,7 @@ class KvExchange {
 
   EngineState& state_;
   std::int64_t max_sequences_;
-  std::list<KvImport> expected_;                // in the order in which they were asked for
+  std::list<KvImport> expected_;                // by priority, then in the order in which they were asked for
   std::map<std::uint64_t, KvImport> reserved_;  // by request
   std::map<std::uint64_t, Lease> lent_;         // by request
 };

@@ -191,6 +191,7 @@ void Replica::plan_steps(Seconds now) {
     if (config_.turns && !config_.turns->may_plan(*this, now)) return;
     if (config_.turns) tried_turn_ = config_.turns->runs_from(*this);
     if (!plan_step(now)) return;
+    if (exchange_.expects() && state_.waiting.empty()) reserve_imports(now);  // what stood before them was admitted
     if (config_.turns) config_.turns->worked();
   }
   if (ahead_.empty() && !(config_.turns && config_.turns->contended())) plan_ahead();

@@ -11,7 +11,7 @@ namespace {
 
 using llmscape::testing::approx;
 
-Chip chip() {
+Chip matrix_chip() {
   Chip c;
   c.peak_bf16.value = FlopsPerSecond(1e15);
   c.peak_fp8 = {FlopsPerSecond(2e15)};
@@ -46,10 +46,10 @@ TEST_CASE("quantisation that finds its scales is told from the narrow products t
     for (const std::int64_t k : {128, 1024, 2560, 8192})
       for (const std::int64_t m : {1, 64, 1024, 4096, 16384}) {
         traces::TimedGemm row{{m, n, k, "fp8"}, Seconds(1), "vllm"};
-        row.time = Seconds(predict(chip(), with, gemm(), {&row, 1}).front());
+        row.time = Seconds(predict(matrix_chip(), with, gemm(), {&row, 1}).front());
         narrow.insert(narrow.end(), 10, row);  // so often that the priors weigh little
       }
-  const auto fit = fit_scales(chip(), gemm(), narrow);
+  const auto fit = fit_scales(matrix_chip(), gemm(), narrow);
   CHECK(fit.parameters.launch.si() == approx(7e-6).epsilon(0.005));
   CHECK(fit.parameters.efficiency == approx(0.4).epsilon(0.005));
   CHECK(fit.parameters.row.si() == approx(6e-9).epsilon(0.005));
@@ -62,7 +62,7 @@ TEST_CASE("finding scales takes the place of quantisation by known ones, with a 
   ElementwiseParameters with = streams();
   with.scales = {Seconds(7e-6), 0.4, Seconds(6e-9), Seconds(4e-9)};
   traces::TimedGemm tensor{{10, 64, 2048, "fp8"}, Seconds(1), "vllm"};
-  const auto seconds = [&] { return product_of(chip(), with, tensor).quantisation; };
+  const auto seconds = [&] { return product_of(matrix_chip(), with, tensor).quantisation; };
   // 61,440 bytes of elements and 40 of scales at 1.6 TB/s; ten rows of one pass each.
   CHECK(seconds() == approx(7e-6 + 61480 / 1.6e12 + 10 * (6e-9 + 4e-9)).epsilon(1e-9));
   tensor.k = 2049;
@@ -72,7 +72,8 @@ TEST_CASE("finding scales takes the place of quantisation by known ones, with a 
 
   // Scales of groups are found by the kernel that quantises.
   traces::TimedGemm groups{{64, 64, 1024, "fp8_block"}, Seconds(1), "vllm"};
-  CHECK(product_of(chip(), with, groups).quantisation == product_of(chip(), streams(), groups).quantisation);
+  CHECK(product_of(matrix_chip(), with, groups).quantisation ==
+        product_of(matrix_chip(), streams(), groups).quantisation);
 }
 
 TEST_CASE("narrow products in fp8 tell scales, of vLLM shallow ones and those of many rows; SGLang's hold none") {

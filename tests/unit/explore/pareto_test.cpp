@@ -65,6 +65,15 @@ TEST_CASE("a frontier begins with the best of the first objective, and has its k
   CHECK(frontier.share == 26. / 32);
 }
 
+TEST_CASE("what differs in the last bits alone is equal: it stands on no frontier that it does not belong to") {
+  // The same time to first token, summed in another order; then one that differs in the ninth digit.
+  const ResultsTable table = table_of({{"a", 1, 0.3}, {"a", 2, 0.1 + 0.2}, {"a", 1.5, 0.3 * (1 - 1e-15)}});
+  REQUIRE(0.3 < 0.1 + 0.2);
+  CHECK(runs(pareto(table, query_of(table)), pareto(table, query_of(table)).groups[0].points) == Places{1});
+  const ResultsTable apart = table_of({{"a", 1, 0.3}, {"a", 2, 0.3 * (1 + 3e-9)}});
+  CHECK(runs(pareto(apart, query_of(apart)), pareto(apart, query_of(apart)).groups[0].points) == Places{1, 0});
+}
+
 TEST_CASE("a reference that is given replaces the worst, by objective") {
   const ResultsTable table = table_of({{"a", 2, 1}, {"a", 1, 0.5}});
   ParetoQuery query = query_of(table);

@@ -21,7 +21,7 @@ std::vector<Limit> limits(const std::string& text) {
   return read;
 }
 
-std::string mistakes(const std::string& text) {
+std::string slo_mistakes(const std::string& text) {
   Diagnostics diagnostics;
   CHECK(read_slo(text, "--slo", {}, diagnostics).empty());
   return diagnostics.text(false);
@@ -50,7 +50,7 @@ TEST_CASE("an SLO is comparisons between commas, and its margins are in the unit
 }
 
 TEST_CASE("what is no comparison and names that no run has are reported, all of them, where they stand") {
-  const std::string said = mistakes("ttft.p98<=200ms, tpot.p99, e2e.p99 <= 1 s <= 2 s");
+  const std::string said = slo_mistakes("ttft.p98<=200ms, tpot.p99, e2e.p99 <= 1 s <= 2 s");
   CHECK(holds(said, "--slo:1:1: error: 'ttft.p98' is neither a metric nor an axis"));
   CHECK(holds(said, "did you mean 'ttft.p9"));
   CHECK(holds(said, "'tpot.p99' is no limit"));
@@ -58,12 +58,12 @@ TEST_CASE("what is no comparison and names that no run has are reported, all of 
 }
 
 TEST_CASE("a limit in no unit or in a foreign one is a mistake: 200 is not 200 ms") {
-  CHECK(holds(mistakes("tpot.p99 <= 50 ms, ttft.p99<=200"),
+  CHECK(holds(slo_mistakes("tpot.p99 <= 50 ms, ttft.p99<=200"),
               "--slo:1:30: error: '200' needs a unit, for example 200 ms; 'ttft.p99' is in units of time"));
-  CHECK(holds(mistakes("ttft_s.p99<=200 J"), "'200 J' has a unit of energy where time is due"));
-  CHECK(holds(mistakes("output_tokens_per_s>=100 ms"), "'100 ms' has a unit of time where rate is due"));
-  CHECK(holds(mistakes("mean_w<=500"), "'500' needs a unit"));
-  CHECK(holds(mistakes("slo_attainment>=99"), "did you mean '99 %'?"));
+  CHECK(holds(slo_mistakes("ttft_s.p99<=200 J"), "'200 J' has a unit of energy where time is due"));
+  CHECK(holds(slo_mistakes("output_tokens_per_s>=100 ms"), "'100 ms' has a unit of time where rate is due"));
+  CHECK(holds(slo_mistakes("mean_w<=500"), "'500' needs a unit"));
+  CHECK(holds(slo_mistakes("slo_attainment>=99"), "did you mean '99 %'?"));
   CHECK(limits("slo_attainment>=99%, output_tokens_per_joule >= 2, blocks > 10, ttft.p50 > 0").size() == 4);
 }
 

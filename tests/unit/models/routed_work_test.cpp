@@ -11,12 +11,12 @@ using llmscape::testing::approx;
 
 namespace {
 
-constexpr ExpertCoverage kUniform{ExpertCoverage::Law::uniform};
+constexpr ExpertCoverage kSpread{ExpertCoverage::Law::uniform};
 
 }  // namespace
 
 TEST_CASE("routed layers compute the experts of each token, and the router") {
-  const auto work = token_work(catalogued("qwen3-30b-a3b"), {}, 0, 32, kUniform);
+  const auto work = token_work(catalogued("qwen3-30b-a3b"), {}, 0, 32, kSpread);
   const auto products = all_of<GroupedGemm>(work);
   REQUIRE(products.size() == 2);
   CHECK(products[0].count == 48);
@@ -62,10 +62,10 @@ TEST_CASE("copies of experts let any number of ranks hold as many each, share th
   plan.redundant_experts = 32;
   CHECK(problems(plan, model).empty());
 
-  const auto product = all_of<GroupedGemm>(token_work(model, plan, 0, 128, kUniform)).front().what;
+  const auto product = all_of<GroupedGemm>(token_work(model, plan, 0, 128, kSpread)).front().what;
   CHECK(product.experts_held == 4);  // 288 / 72
   CHECK(product.average->rows == 128 * 8);
-  const auto exchanges = collectives(token_work(model, plan, 0, 128, kUniform), Collective::Kind::all_to_all);
+  const auto exchanges = collectives(token_work(model, plan, 0, 128, kSpread), Collective::Kind::all_to_all);
   REQUIRE(exchanges.size() == 2);
   // 72 (1 - C(284, 8) / C(288, 8)) = 7.71 ranks, and 7,168 bytes of a token in fp8.
   CHECK(exchanges[0].what.bytes == approx(128 * 7168 * 7.71139));
@@ -92,7 +92,7 @@ TEST_CASE("kernels around experts move on average what their rows come to, howev
   }
   CHECK(of(Elementwise::Kind::activation, ExpertCoverage::Law::skewed).bytes >
         of(Elementwise::Kind::activation, ExpertCoverage::Law::uniform).bytes);
-  for (const auto& e : all_of<Elementwise>(token_work(model, {}, 0, 64, kUniform))) CHECK_FALSE(e.what.average);
+  for (const auto& e : all_of<Elementwise>(token_work(model, {}, 0, 64, kSpread))) CHECK_FALSE(e.what.average);
 }
 
 TEST_CASE("a token costs two FLOPs per active parameter of a routed model") {
@@ -128,7 +128,7 @@ TEST_CASE("without expert parallelism, tensor ranks cut each expert and hold all
 TEST_CASE("expert ranks of one attention group hold whole experts and all tokens: they wait for the fullest, and sum") {
   const ModelSpec model = catalogued("deepseek-v3");
   const ParallelPlan plan{.tensor = 8, .expert = 8};
-  const auto work = token_work(model, plan, 0, 800, kUniform);
+  const auto work = token_work(model, plan, 0, 800, kSpread);
   const auto product = all_of<GroupedGemm>(work).front().what;
   CHECK(product.experts_held == 32);
   CHECK(product.n == 2 * 2048);
@@ -140,7 +140,7 @@ TEST_CASE("expert ranks of one attention group hold whole experts and all tokens
 
 TEST_CASE("attention groups that share the experts bring all their tokens to them, and exchange twice per layer") {
   const ModelSpec model = catalogued("deepseek-v3");
-  const auto work = token_work(model, {.tensor = 1, .expert = 8, .data = 8}, 0, 100, kUniform);
+  const auto work = token_work(model, {.tensor = 1, .expert = 8, .data = 8}, 0, 100, kSpread);
   CHECK(all_of<GroupedGemm>(work).front().what.rows == 858);  // as 800 tokens of one group on eight tensor ranks
   CHECK(collectives(work, Collective::Kind::all_reduce).empty());
   // Each rank sends its 100 tokens to 5.295 ranks in fp8, and their outputs come back in bf16.
@@ -155,7 +155,7 @@ TEST_CASE("attention groups that share the experts bring all their tokens to the
   }
 
   // Without expert parallelism each expert is cut over the groups, which gather the tokens and scatter the sums.
-  const auto cut = token_work(model, {.data = 8}, 0, 100, kUniform);
+  const auto cut = token_work(model, {.data = 8}, 0, 100, kSpread);
   CHECK(all_of<GroupedGemm>(cut).front().what.rows == 800 * 8);
   CHECK(all_of<GroupedGemm>(cut).front().what.n == 2 * 2048 / 8);
   CHECK(collectives(cut, Collective::Kind::all_gather).front().what.bytes == 800 * 7168 * 2);
@@ -164,7 +164,7 @@ TEST_CASE("attention groups that share the experts bring all their tokens to the
   // A prompt of 100 tokens on one rank beside a token on each of the others: as many are gathered, 107, as experts see.
   RankTokens lone;
   lone.chunks = 100, lone.decodes = 7, lone.most = 100;
-  const auto uneven = token_work(model, {.data = 8}, 100, 0, kUniform, 1, lone);
+  const auto uneven = token_work(model, {.data = 8}, 100, 0, kSpread, 1, lone);
   CHECK(all_of<GroupedGemm>(uneven).front().what.rows == 107 * 8);
   CHECK(collectives(uneven, Collective::Kind::all_gather).front().what.bytes == 107 * 7168 * 2);
   CHECK(collectives(uneven, Collective::Kind::reduce_scatter).front().what.bytes == 107 * 7168 * 2);
@@ -178,7 +178,7 @@ TEST_CASE("ranks that hold unlike numbers of tokens send these and no more") {
   // A prompt of 100 tokens on one rank, a token on each of the others.
   const RankTokens lone{100, 7, 100};
   for (const auto& work :
-       {token_work(model, plan, 100, 0, kUniform, 1, lone), token_work(model, plan, 0, 1, kUniform, 0, lone)}) {
+       {token_work(model, plan, 100, 0, kSpread, 1, lone), token_work(model, plan, 0, 1, kSpread, 0, lone)}) {
     const auto exchanges = collectives(work, Collective::Kind::all_to_all);
     REQUIRE(exchanges.size() == 2);
     for (const int width : {1, 2}) {
@@ -190,8 +190,8 @@ TEST_CASE("ranks that hold unlike numbers of tokens send these and no more") {
   }
   // As many on each: the same bytes as one group of them says by itself.
   const auto alike =
-      collectives(token_work(model, plan, 0, 100, kUniform, 0, {0, 800, 100}), Collective::Kind::all_to_all);
-  const auto alone = collectives(token_work(model, plan, 0, 100, kUniform), Collective::Kind::all_to_all);
+      collectives(token_work(model, plan, 0, 100, kSpread, 0, {0, 800, 100}), Collective::Kind::all_to_all);
+  const auto alone = collectives(token_work(model, plan, 0, 100, kSpread), Collective::Kind::all_to_all);
   REQUIRE(alike.size() == alone.size());
   for (std::size_t i = 0; i < alone.size(); ++i) {
     CHECK_FALSE(alike[i].what.average);
@@ -218,11 +218,11 @@ TEST_CASE("an all-to-all to experts of unlike popularity waits for the rank that
   CHECK(unlike.bytes > 1.1 * even);
   REQUIRE(unlike.average);
   CHECK(*unlike.average == approx(even));
-  CHECK(dispatch(kUniform, 1024) == dispatch({}, 1024));
-  CHECK(dispatch(kUniform, 1024).bytes == approx(even));
+  CHECK(dispatch(kSpread, 1024) == dispatch({}, 1024));
+  CHECK(dispatch(kSpread, 1024).bytes == approx(even));
   // One rank that has all the tokens sends more than the fullest receives.
   const RankTokens lone{0, 1024 + 7, 1024};
-  CHECK(dispatch(skewed, 1024, lone).bytes == dispatch(kUniform, 1024, lone).bytes);
+  CHECK(dispatch(skewed, 1024, lone).bytes == dispatch(kSpread, 1024, lone).bytes);
 }
 
 TEST_CASE("a step never reads more experts than it has rows") {

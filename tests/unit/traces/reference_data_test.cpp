@@ -12,7 +12,7 @@ using namespace llmscape::traces;
 // The figures of the reference data's own README files, to the digits printed there.
 namespace {
 
-std::optional<TraceStatistics> described(const std::string& file, int block_tokens = 16) {
+std::optional<TraceStatistics> described_reference(const std::string& file, int block_tokens = 16) {
   const char* data = std::getenv("LLMSCAPE_REFERENCE_DATA");
   if (!data || !*data) {
     MESSAGE("skipped: LLMSCAPE_REFERENCE_DATA names no folder");
@@ -35,7 +35,7 @@ std::string percent(double share) { return printed(share * 100, 1); }
 }  // namespace
 
 TEST_CASE("the Azure code trace has the figures of its README") {
-  const auto s = described("traces/azure_llm_2023/code.csv");
+  const auto s = described_reference("traces/azure_llm_2023/code.csv");
   if (!s) return;
   CHECK(s->requests == 8819);
   CHECK(printed(s->prompt) == "2048 147 1469 5188 7436 7437");
@@ -53,7 +53,7 @@ TEST_CASE("the Azure code trace has the figures of its README") {
 }
 
 TEST_CASE("the Azure conversation trace has the figures of its README") {
-  const auto s = described("traces/azure_llm_2023/conv.csv");
+  const auto s = described_reference("traces/azure_llm_2023/conv.csv");
   if (!s) return;
   CHECK(s->requests == 13653);
   CHECK(printed(s->prompt) == "1206 237 1015 4075 4122 14050");
@@ -70,7 +70,7 @@ TEST_CASE("the Azure conversation trace has the figures of its README") {
 }
 
 TEST_CASE("the Mooncake conversation trace has the figures of its README") {
-  const auto s = described("traces/mooncake/conversation_first_half.jsonl.gz", 512);
+  const auto s = described_reference("traces/mooncake/conversation_first_half.jsonl.gz", 512);
   if (!s) return;
   CHECK(s->requests == 5606);
   CHECK(printed(s->prompt) == "12935 973 7650 28777 91573 123192");
@@ -86,7 +86,7 @@ TEST_CASE("the Mooncake conversation trace has the figures of its README") {
 }
 
 TEST_CASE("the Mooncake synthetic trace has the figures of its README") {
-  const auto s = described("traces/mooncake/synthetic_trace.jsonl.gz", 512);
+  const auto s = described_reference("traces/mooncake/synthetic_trace.jsonl.gz", 512);
   if (!s) return;
   CHECK(s->requests == 3993);
   CHECK(printed(s->prompt) == "15325 30 11587 38611 66456 191378");
@@ -102,7 +102,7 @@ TEST_CASE("the Mooncake synthetic trace has the figures of its README") {
 }
 
 TEST_CASE("RAGPulse week 1 has the figures of its README") {
-  const auto s = described("traces/ragpulse/week1_days1-4.jsonl.gz");
+  const auto s = described_reference("traces/ragpulse/week1_days1-4.jsonl.gz");
   if (!s) return;
   CHECK(s->requests == 2538);
   CHECK(printed(s->prompt) == "2997 1256 3167 3852 4802 6226");
@@ -114,7 +114,7 @@ TEST_CASE("RAGPulse week 1 has the figures of its README") {
 }
 
 TEST_CASE("the measured vLLM workload has the figures of its README") {
-  const auto s = described("measured/vllm_rtxpro6000_llama31_8b/workload.jsonl.gz");
+  const auto s = described_reference("measured/vllm_rtxpro6000_llama31_8b/workload.jsonl.gz");
   if (!s) return;
   CHECK(s->requests == 300);
   CHECK(printed(s->prompt) == "857 363 732 1460 2765 3998");
@@ -125,7 +125,7 @@ TEST_CASE("the measured vLLM workload has the figures of its README") {
 }
 
 TEST_CASE("the runs of a coding agent have the figures of their README") {
-  const auto s = described("traces/lmcache_agent/miniswe_sessions_1-12.csv");
+  const auto s = described_reference("traces/lmcache_agent/miniswe_sessions_1-12.csv");
   if (!s) return;
   CHECK(s->requests == 260);
   CHECK(printed(s->prompt) == "5529 1896 5182 9617 13406 14694");
