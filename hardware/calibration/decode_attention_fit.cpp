@@ -68,7 +68,7 @@ struct Form {
   std::optional<WarmCache> warm;
 };
 
-Form form_of(const DecodeKernel& kernel, std::span<const double> free) {
+Form form_of(const DecodeKernel& kernel, BytesPerSecond memory_bandwidth, std::span<const double> free) {
   Form form;
   DecodeAttentionParameters& p = form.parameters;
   p.compute_efficiency = kernel.compute_efficiency;
@@ -86,6 +86,8 @@ Form form_of(const DecodeKernel& kernel, std::span<const double> free) {
   if (kernel.computes) p.compute_efficiency = free[next++];
   if (kernel.widens) p.widening = BytesPerSecond(free[next++]);
   if (kernel.warm) form.warm = WarmCache{BytesPerSecond(free[next]), free[next + 1]};
+  // Keys found in L2 that arrived no faster than from memory say nothing of it.
+  if (kernel.packs && form.warm && form.warm->bandwidth > memory_bandwidth) p.l2_bandwidth = form.warm->bandwidth;
   return form;
 }
 
@@ -96,6 +98,7 @@ std::vector<DecodeRow> decode_rows(std::span<const TimedDecodeAttention> records
     DecodeRow& row = all.emplace_back(DecodeRow{of_heads<models::DecodeAttention>(r), r.time.si(), head_shape(r)});
     row.attention.sequences = r.sequences;
     row.attention.attended = attended(r);
+    row.attention.window = r.window;
   }
   return all;
 }
@@ -117,7 +120,7 @@ FormProblem decode_problem(const Chip& chip, const std::vector<DecodeRow>& rows,
     problem.regime.push_back(regime_of(r.attention.sequences));
   }
   problem.form = [&chip, kernel, &rows](std::span<const double> free) {
-    return [&, form = form_of(kernel, free)](std::size_t row) {
+    return [&, form = form_of(kernel, *chip.hbm_bandwidth, free)](std::size_t row) {
       return decode_attention_cost(chip, form.parameters, rows[row].attention, form.warm).time.si();
     };
   };
@@ -144,7 +147,7 @@ DecodeAttentionCalibration fit_decode_rows(const Chip& chip, const std::vector<D
 
   DecodeAttentionCalibration calibration;
   calibration.report = fit(decode_problem(chip, rows, kernel), scoring);
-  const Form form = form_of(kernel, values_of(calibration.report.fitted));
+  const Form form = form_of(kernel, *chip.hbm_bandwidth, values_of(calibration.report.fitted));
   calibration.warm = form.warm;
   DecodeAttentionParameters& p = calibration.parameters = form.parameters;
   p.tag = Tag::fitted;

@@ -18,7 +18,8 @@ struct DecodeAttentionCalibration {
 
 // Fits decode attention to records, timed with keys and values left in L2 if `warm`. `compute_efficiency` is not
 // fitted: memory bounds decodes, and that of the GEMMs serves as well. Whether the kernel packs as
-// FlashAttention 2 does is what explains the records better. `records` must not be empty.
+// FlashAttention 2 does is what explains the records better; what such a kernel draws from L2 then is what warm records
+// drew. `records` must not be empty.
 DecodeAttentionCalibration fit_decode_attention(const Chip& chip, std::span<const traces::TimedDecodeAttention> records,
                                                 double compute_efficiency, bool warm,
                                                 Scoring scoring = Scoring::held_out);

@@ -30,6 +30,9 @@ struct DecodeAttentionParameters : Fit {
   // KV only then: what the two copies cost a kernel of several sequences and KV heads. Absent: no copies
   // (FlashAttention 3), and KV is always split.
   std::optional<Seconds> packing;
+  // With a window it packs no group: a block for each query head reads the keys by itself, as far as others have not
+  // left them in L2, and all draw so much from there at most. Absent: L2 does not bound them.
+  std::optional<BytesPerSecond> l2_bandwidth;
   // What the block of the longest sequence draws after the others of an unsplit kernel have ended. Absent: no such
   // tail.
   std::optional<BytesPerSecond> tail_bandwidth;
@@ -44,6 +47,13 @@ struct DecodeAttentionParameters : Fit {
   std::optional<Correction> correction;                               // of the form's times
 };
 const Fields<DecodeAttentionParameters>& decode_attention_fields();
+
+// Whether each query head runs as if it shared its keys with no other (FlashAttention 2: where there is a window).
+inline bool apart(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
+  return p.packing && of.window > 0;
+}
+// What the correction is looked up by: heads that run apart are no group.
+Features features_of(const DecodeAttentionParameters&, const models::DecodeAttention&);
 
 // Keys and values that the launch before has left in L2, as in tables timed by repeating one launch: caches well below
 // `held` of L2 are read at `bandwidth`. Never so in serving.
@@ -84,7 +94,9 @@ class DecodeAttentionForm {
   const Chip* chip_;
   double sms_, bandwidth_, seconds_per_byte_;
   double queries_, sequences_;
-  double work_;           // sequences x KV heads
+  double streams_;        // of keys: KV heads, or query heads that run apart
+  double readers_;        // of a KV head's keys, each by itself
+  double work_;           // sequences x streams
   double share_;          // of a sequence
   double most_splits_;    // that the multiprocessors have room for; 1: KV is not split
   double entry_bytes_;    // stored of an entry and KV head

@@ -98,6 +98,20 @@ TEST_CASE("320 decodes with 3 % noise give the parameters back within 3 %, and i
   }
 }
 
+TEST_CASE("what a kernel that packs draws from L2 is what warm records drew, where that is more than memory gives") {
+  auto records = decodes(320, true, 3);
+  RandomStream draws(4);
+  for (const double bandwidth : {8e12, 1e12}) {
+    CAPTURE(bandwidth);
+    add_noise(records, predict(h100(), decode_truth(true), WarmCache{BytesPerSecond(bandwidth), 0.9}, records), draws);
+    const DecodeAttentionCalibration fit = fit_decode_attention(h100(), records, 0.86, true);
+    REQUIRE(fit.parameters.packing);
+    REQUIRE(fit.warm);
+    CHECK(fit.parameters.l2_bandwidth.has_value() == (bandwidth > 3.35e12));
+    if (fit.parameters.l2_bandwidth) CHECK(*fit.parameters.l2_bandwidth == fit.warm->bandwidth);
+  }
+}
+
 TEST_CASE("a kernel of its own for heads that share no keys is told from the rows, and not where there is none") {
   DecodeAttentionParameters truth = decode_truth(false);
   truth.ungrouped = DecodeBlocks{Seconds(6e-6), Seconds(1e-6), BytesPerSecond(60e9), Seconds(3e-6)};
