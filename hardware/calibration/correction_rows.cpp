@@ -46,7 +46,9 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const DecodeAttenti
     rows.push_back({{{features_of(p, attention), decode_attention_cost(chip, p, attention, warm).time.si()}},
                     0,
                     r.time.si(),
-                    head_shape(r)});
+                    head_shape(r),
+                    1,
+                    r.heads == r.kv_heads});
   }
   return rows;
 }

@@ -26,7 +26,7 @@ double seconds_per_byte(const Chip& chip, double bandwidth, double kv_bytes, con
 }
 
 DecodeBlocks blocks_of(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
-  if (p.ungrouped && (of.heads == of.kv_heads || apart(p, of))) return *p.ungrouped;
+  if (in_ungrouped(p, of)) return *p.ungrouped;
   return {p.launch, p.cta, p.cta_bandwidth, p.split};
 }
 
@@ -115,6 +115,12 @@ KernelCost DecodeAttentionForm::cost(const models::Attended& attended, const std
   return {Seconds(seconds), flops, flops, Bytes(kv_bytes * passes + rows_bytes_), Bytes(), Flops(), launch_};
 }
 
+const Correction* correction_of(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
+  if (of.kernel != p.kernel) return nullptr;
+  if (p.ungrouped_correction && in_ungrouped(p, of)) return &*p.ungrouped_correction;
+  return p.correction ? &*p.correction : nullptr;
+}
+
 Features features_of(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
   if (!apart(p, of)) return features_of(of);
   models::DecodeAttention heads = of;
@@ -126,7 +132,7 @@ KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParamete
                                  const std::optional<WarmCache>& warm) {
   if (a.sequences <= 0) return {};
   KernelCost cost = DecodeAttentionForm(chip, p, a).cost(a.attended, warm);
-  if (p.correction && a.kernel == p.kernel) cost.time *= p.correction->factor(features_of(p, a));
+  if (const Correction* correction = correction_of(p, a)) cost.time *= correction->factor(features_of(p, a));
   return cost;
 }
 
@@ -164,6 +170,13 @@ const Fields<DecodeAttentionParameters>& decode_attention_fields() {
     f.add("most_sequences", &P::most_sequences, "range of the fit: most sequences").required().at_least(1);
     f.add("longest_context", &P::longest_context, "range of the fit: longest context in tokens").required().at_least(1);
     add_correction_field(f);
+    f.add_group("ungrouped_correction", &P::ungrouped_correction, correction_fields(),
+                "the same of the kernel of heads that share no keys; absent: `correction` is of both");
+    f.check([](const P& p, const YamlNode& node, Diagnostics& diagnostics) {
+      if (p.ungrouped_correction && !p.ungrouped)
+        diagnostics.error(node.find("ungrouped_correction")->where,
+                          "there is no 'ungrouped' kernel that it could correct");
+    });
     add_fit_fields(f);
     return f;
   }();

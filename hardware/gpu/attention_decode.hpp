@@ -42,6 +42,8 @@ struct DecodeAttentionParameters : Fit {
   // Engines whose heads that share no keys run in another kernel than groups of them (TensorRT-LLM: masked multi-head
   // attention, a block for each head, beside XQA). Absent: in the same.
   std::optional<DecodeBlocks> ungrouped;
+  // Of this kernel's times, where its rows told more of it than those of both kernels; absent: `correction` is of both.
+  std::optional<Correction> ungrouped_correction;
   std::int64_t most_sequences = 0, longest_context = 0;               // range of the fit
   models::AttentionKernel kernel = models::AttentionKernel::softmax;  // that the correction is of
   std::optional<Correction> correction;                               // of the form's times
@@ -52,7 +54,13 @@ const Fields<DecodeAttentionParameters>& decode_attention_fields();
 inline bool apart(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
   return p.packing && of.window > 0;
 }
-// What the correction is looked up by: heads that run apart are no group.
+// Whether they run in the kernel of heads that share no keys.
+inline bool in_ungrouped(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
+  return p.ungrouped && (of.heads == of.kv_heads || apart(p, of));
+}
+// The correction of what it takes, if any.
+const Correction* correction_of(const DecodeAttentionParameters&, const models::DecodeAttention&);
+// What that is looked up by: heads that run apart are no group.
 Features features_of(const DecodeAttentionParameters&, const models::DecodeAttention&);
 
 // Keys and values that the launch before has left in L2, as in tables timed by repeating one launch: caches well below

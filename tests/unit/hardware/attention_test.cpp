@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 using llmscape::testing::approx;
 
@@ -130,51 +129,6 @@ TEST_CASE("FlashAttention 2 copies to pack the heads of a group, and splits the 
   CHECK(decode_micros(gpu, alone) < bytes / (8 * 150e9) * 1e6);
 }
 
-// 4 sequences of 1,024 entries, 32 query heads over 8: a block for each of 128 heads. A KV head's keys are 512 bytes an
-// entry, 16.8 MB in all; each group's are drawn four times, at 1 TB/s 67.1 us. All fit L2: memory gives them once, 5.9
-// us at 0.855 of 3.35 TB/s. Each head computes a tile of 64 rows: 4,096 x 32 x 64 x 512 FLOP on 128 of 132
-// multiprocessors.
-TEST_CASE("a window keeps FlashAttention 2 from packing: a block for each query head reads the keys by itself") {
-  Gpu gpu = worked_gpu("h100-sxm");
-  DecodeAttentionParameters& p = gpu.decode_attention;
-  p.correction.reset();
-  models::DecodeAttention windowed = decode(4, 1024);
-  const double whole = decode_micros(gpu, windowed);
-  windowed.window = 1024;
-  CHECK(decode_micros(gpu, windowed) == whole);  // of a kernel that packs them either way
-  p.packing = Seconds(6e-6);
-  p.l2_bandwidth = BytesPerSecond(1e12);
-  const double entries = 4096, keys = 67.108864e-6,
-               compute = entries * 32 * 64 * 512 / (128.0 / 132) / (p.compute_efficiency * gpu.peak_bf16.value.si());
-  const double rows = 4.0 * 32 * 256 * 2 / (p.memory_efficiency * 3.35e12);
-  const KernelCost cost = decode_attention_cost(gpu, p, windowed);
-  CHECK(cost.time.si() == approx(p.launch.si() + std::cbrt(std::pow(keys, 3) + std::pow(compute, 3)) + rows));
-  CHECK(cost.bytes.si() == approx(entries * 8 * 512 + 4.0 * 32 * 256 * 2));
-  // 264 blocks of a head at a time, of 264 sequences: a group's four heads never run together, and no L2 holds 2.2 GB.
-  models::DecodeAttention many = decode(264, 16384);
-  many.window = 16384;
-  CHECK(decode_attention_cost(gpu, p, many).bytes.si() == approx(4.0 * 264 * 16384 * 8 * 512 + 264.0 * 32 * 256 * 2));
-  // Heads that share no keys, of a window or not, are what they were.
-  windowed.heads = many.heads = 8;
-  const double alone = decode_micros(gpu, windowed);
-  windowed.window = 0;
-  CHECK(decode_micros(gpu, windowed) == alone);
-}
-
-TEST_CASE("the correction of a kernel whose heads run apart is looked up by them: 32 streams a sequence, no group") {
-  DecodeAttentionParameters p;
-  models::DecodeAttention a = decode(4, 1024);
-  a.window = 1024;
-  CHECK(features_of(p, a).log2(Feature::kv_heads) == 3);
-  CHECK(features_of(p, a).log2(Feature::group) == 2);
-  p.packing = Seconds(6e-6);
-  CHECK(features_of(p, a).log2(Feature::kv_heads) == 5);
-  CHECK(features_of(p, a).log2(Feature::streams) == 7);
-  CHECK(features_of(p, a).log2(Feature::group) == 0);
-  a.window = 0;
-  CHECK(features_of(p, a).log2(Feature::kv_heads) == 3);
-}
-
 TEST_CASE("decodes beside a chunk are read once where L2 holds them, once for each query head where nothing does") {
   Gpu gpu = worked_gpu("h100-sxm");
   gpu.prefill_attention.by_head = true;
@@ -253,26 +207,6 @@ TEST_CASE("appending to the cache takes a time for each new token, up to a threa
   CHECK(extra(8) == approx(8e-6));
   CHECK(extra(4) == approx(8e-6));
   CHECK(extra(1) == approx(2e-6));
-}
-
-TEST_CASE("heads that share no keys run in a kernel of their own where an engine has one") {
-  const Gpu gpu = worked_gpu("h100-sxm");
-  DecodeAttentionParameters p = gpu.decode_attention;
-  const auto micros = [&](int heads) {
-    models::DecodeAttention a = decode(132 * 100, 1);  // 800 blocks of a KV head on each of 132 multiprocessors
-    a.heads = heads;
-    return decode_attention_cost(gpu, p, a).time.si() * 1e6;
-  };
-  const double grouped = micros(32), alone = micros(8);
-  p.ungrouped = DecodeBlocks{p.launch + Seconds(7e-6), p.cta, p.cta_bandwidth, p.split};
-  CHECK(micros(32) == grouped);
-  CHECK(micros(8) == approx(alone + 7));
-  // 799 blocks more on each, of a microsecond: nothing else of 13,200 entries takes as long.
-  p.ungrouped->cta = Seconds(1e-6);
-  const double quick = micros(8);
-  p.ungrouped->cta = Seconds(2e-6);
-  CHECK(micros(8) - quick == approx(799).epsilon(0.01));
-  CHECK(micros(32) == grouped);
 }
 
 TEST_CASE("prefill attention never gets faster with more tokens or a longer cache") {
