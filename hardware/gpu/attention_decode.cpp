@@ -14,7 +14,9 @@ namespace {
 
 constexpr double kKeyBlock = 128;  // keys of one split at least
 constexpr double kMostSplits = 128;
-constexpr double kRowBlock = 64;    // query rows of one matrix instruction tile
+constexpr double kRowBlock = 64;  // query rows of one matrix instruction tile
+constexpr double kLeastRows = 8;  // of the smallest of several tiles
+constexpr int kNarrowHead = 64;
 constexpr double kFullShare = 0.8;  // above this share of the multiprocessors the KV is not split
 constexpr double kSplitSlots = 2;   // thread blocks a multiprocessor that FlashAttention 2 splits KV for
 constexpr double kActivationBytes = 2;
@@ -30,6 +32,20 @@ DecodeBlocks blocks_of(const DecodeAttentionParameters& p, const models::DecodeA
   return {p.launch, p.cta, p.cta_bandwidth, p.split};
 }
 
+// Query rows that a matrix instruction computes for `rows` of them.
+double padded_rows(const DecodeAttentionParameters& p, double rows) {
+  const double least = p.row_block ? static_cast<double>(*p.row_block) : 0;
+  return rows <= least ? least : kRowBlock * std::ceil(rows / kRowBlock);
+}
+
+// The blocks of tiles of so many rows.
+DecodeBlocks tiled(DecodeBlocks blocks, const DecodeTiles& tiles, double rows, int head_dim) {
+  const double doublings = std::ceil(std::log2(std::max(1.0, std::ceil(rows / kLeastRows))));
+  blocks.launch += doublings * tiles.launch;
+  blocks.cta *= (1 + doublings * tiles.cta) * (head_dim <= kNarrowHead ? tiles.narrow : 1);
+  return blocks;
+}
+
 const Fields<DecodeBlocks>& block_fields() {
   static const Fields<DecodeBlocks> fields = [] {
     using P = DecodeBlocks;
@@ -38,6 +54,18 @@ const Fields<DecodeBlocks>& block_fields() {
     f.add("cta", &P::cta, "cost of one more thread block on a multiprocessor").required().at_least(0);
     f.add("cta_bandwidth", &P::cta_bandwidth, "memory bandwidth that one thread block can draw").required().above(0);
     f.add("split", &P::split, "merging the parts of a split KV").required().at_least(0);
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<DecodeTiles>& tile_fields() {
+  static const Fields<DecodeTiles> fields = [] {
+    using P = DecodeTiles;
+    Fields<P> f("decode_tiles", "kernels for tiles of 8, 16, 32 and more query rows of a group");
+    f.add("launch", &P::launch, "added to the fixed time by each doubling beyond 8 rows").required().at_least(0);
+    f.add("cta", &P::cta, "added to a block's cost by each doubling, as a share of it").required().at_least(0);
+    f.add("narrow", &P::narrow, "factor on a block's cost of heads of up to 64").required().above(0);
     return f;
   }();
   return fields;
@@ -52,7 +80,8 @@ DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttention
       queries_(static_cast<double>(of.tokens_per_sequence)), sequences_(static_cast<double>(of.sequences)),
       streams_(apart(p, of) ? of.heads : of.kv_heads), readers_(streams_ / of.kv_heads), work_(sequences_ * streams_),
       share_(1 / sequences_), entry_bytes_(of.stored_bytes()), entries_bytes_(of.kv_heads * entry_bytes_) {
-  const DecodeBlocks blocks = blocks_of(p, of);
+  const double rows = queries_ * of.heads / streams_;  // of a tile
+  const DecodeBlocks blocks = p.row_tiles ? tiled(blocks_of(p, of), *p.row_tiles, rows, of.head_dim) : blocks_of(p, of);
   block_bandwidth_ = blocks.cta_bandwidth.si();
   block_ = blocks.cta.si();
   // Width of a query against a key, and of a value.
@@ -62,8 +91,7 @@ DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttention
   most_splits_ = work_ > kFullShare * slots ? 1 : std::min(std::floor(slots / work_), kMostSplits);
   rows_bytes_ = sequences_ * queries_ * of.heads * (score_width + value_width) * kActivationBytes;
   rows_seconds_ = rows_bytes_ / bandwidth_;
-  const double row_flops =
-      2 * (score_width + value_width) * (kRowBlock * std::ceil(queries_ * of.heads / streams_ / kRowBlock));
+  const double row_flops = 2 * (score_width + value_width) * padded_rows(p, rows);
   entry_seconds_ = row_flops * streams_ / (p.compute_efficiency * chip.peak_bf16.value.si());
   pair_flops_ = 2 * of.heads * (score_width + value_width);
   causal_pairs_ = sequences_ * queries_ * (queries_ - 1) / 2;
@@ -167,6 +195,12 @@ const Fields<DecodeAttentionParameters>& decode_attention_fields() {
         .above(0);
     f.add_group("ungrouped", &P::ungrouped, block_fields(),
                 "of heads that share no keys, where these run in another kernel than groups of them");
+    f.add(
+         "row_block", &P::row_block,
+         "query rows of the tile that a group of no more takes, where it is smaller than that of 64; absent: it is not")
+        .at_least(1);
+    f.add_group("row_tiles", &P::row_tiles, tile_fields(),
+                "kernels by the query rows of a group (Blackwell); absent: blocks cost the same, whatever their rows");
     f.add("most_sequences", &P::most_sequences, "range of the fit: most sequences").required().at_least(1);
     f.add("longest_context", &P::longest_context, "range of the fit: longest context in tokens").required().at_least(1);
     add_correction_field(f);

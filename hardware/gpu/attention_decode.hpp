@@ -17,6 +17,14 @@ struct DecodeBlocks {
   Seconds split;
 };
 
+// Kernels for tiles of 8, 16, 32 and more query rows of a group: what each doubling beyond 8 adds (TensorRT-LLM's of
+// Blackwell, which FlashInfer has too), and how much heads of up to 64 differ.
+struct DecodeTiles {
+  Seconds launch;
+  double cta = 0;     // share of a block's cost
+  double narrow = 1;  // of a block's cost
+};
+
 // Parameters of decode attention with split KV (flash decoding). Caches are taken as cold: in serving the weights pass
 // through L2 between two attentions.
 struct DecodeAttentionParameters : Fit {
@@ -44,7 +52,10 @@ struct DecodeAttentionParameters : Fit {
   std::optional<DecodeBlocks> ungrouped;
   // Of this kernel's times, where its rows told more of it than those of both kernels; absent: `correction` is of both.
   std::optional<Correction> ungrouped_correction;
-  std::int64_t most_sequences = 0, longest_context = 0;               // range of the fit
+  // Rows of the tile that a group of no more takes; absent: 64, as larger groups take multiples of.
+  std::optional<std::int64_t> row_block;
+  std::optional<DecodeTiles> row_tiles;                  // absent: blocks cost the same, whatever their rows
+  std::int64_t most_sequences = 0, longest_context = 0;  // range of the fit
   models::AttentionKernel kernel = models::AttentionKernel::softmax;  // that the correction is of
   std::optional<Correction> correction;                               // of the form's times
 };

@@ -132,5 +132,54 @@ TEST_CASE("a correction of heads that share no keys has their kernel beside it")
         std::string::npos);
 }
 
+TEST_CASE("a group of up to 16 query rows computes a tile of 16 where there is one, more take multiples of 64") {
+  const Gpu gpu = worked_gpu("h100-sxm");
+  DecodeAttentionParameters p = gpu.decode_attention;
+  p.correction.reset();
+  p.compute_efficiency = 1e-4;  // compute is all that takes long
+  const auto compute = [&](int group) {
+    models::DecodeAttention a = grouped_decode(4096, 100);
+    a.kv_heads = 8, a.heads = 8 * group;
+    models::DecodeAttention none = a;
+    none.attended = equal_contexts(4096, 0);
+    return (decode_attention_cost(gpu, p, a).time - decode_attention_cost(gpu, p, none).time).si();
+  };
+  const double without = compute(8);
+  // 4,096 x 100 entries of 8 KV heads, 64 rows, 4 x 128 FLOP each, at 0.0001 of 989.5 Tflop/s: 1.085 s.
+  CHECK(without == approx(409600.0 * 8 * 64 * 512 / (1e-4 * gpu.peak_bf16.value.si())).epsilon(0.02));
+  p.row_block = 16;
+  CHECK(compute(8) == approx(without / 4).epsilon(0.02));
+  CHECK(compute(16) == approx(without / 4).epsilon(0.02));
+  CHECK(compute(17) == approx(without).epsilon(0.02));
+  CHECK(compute(65) == approx(2 * without).epsilon(0.02));
+}
+
+// 8 rows: no doubling; 9 to 16: one; 17 to 32: two. 13,200 blocks on 132 multiprocessors are 99 waves behind the first.
+TEST_CASE("each doubling of a group's rows beyond 8 adds to the launch and to a block, and narrow heads differ") {
+  const Gpu gpu = worked_gpu("h100-sxm");
+  DecodeAttentionParameters p = gpu.decode_attention;
+  p.correction.reset();
+  p.launch = Seconds(), p.cta = Seconds(10e-6);
+  const auto micros = [&](int group, int head_dim, std::int64_t sequences, std::int64_t tokens = 1) {
+    models::DecodeAttention a = grouped_decode(sequences, 1);
+    a.kv_heads = 1, a.heads = group, a.head_dim = head_dim, a.tokens_per_sequence = tokens;
+    return decode_attention_cost(gpu, p, a).time.si() * 1e6;
+  };
+  const auto added = [&](int group, int head_dim, std::int64_t sequences, std::int64_t tokens = 1) {
+    p.row_tiles.reset();
+    const double before = micros(group, head_dim, sequences, tokens);
+    p.row_tiles = DecodeTiles{Seconds(0.5e-6), 0.3, 0.8};
+    return micros(group, head_dim, sequences, tokens) - before;
+  };
+  CHECK(added(8, 128, 1) == approx(0));
+  CHECK(added(9, 128, 1) == approx(0.5));
+  CHECK(added(16, 128, 1) == approx(0.5));
+  CHECK(added(17, 128, 1) == approx(1));
+  CHECK(added(8, 128, 1, 2) == approx(0.5));  // two tokens of each head
+  CHECK(added(16, 128, 13200) == approx(0.5 + 0.3 * 990).epsilon(0.01));
+  CHECK(added(8, 64, 13200) == approx(-0.2 * 990).epsilon(0.01));
+  CHECK(added(32, 64, 13200) == approx(1 + (1.6 * 0.8 - 1) * 990).epsilon(0.01));
+}
+
 }  // namespace
 }  // namespace llmscape::hardware
