@@ -43,6 +43,7 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const DecodeAttenti
     attention.sequences = r.sequences;
     attention.attended = attended(r);
     attention.window = r.window;
+    attention.masks = r.window > 0;
     rows.push_back({{{features_of(p, attention), decode_attention_cost(chip, p, attention, warm).time.si()}},
                     0,
                     r.time.si(),

@@ -118,6 +118,7 @@ std::vector<DecodeRow> decode_rows(std::span<const TimedDecodeAttention> records
     row.attention.sequences = r.sequences;
     row.attention.attended = attended(r);
     row.attention.window = r.window;
+    row.attention.masks = r.window > 0;
   }
   return all;
 }

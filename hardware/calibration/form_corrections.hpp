@@ -57,17 +57,18 @@ void add_earned_correction(FormFit<Parameters>& form, const CorrectionPlans& pla
                                                                best ? best->earned.error : alone)
                                            : std::nullopt;
     if (apart) {
-      tell(apart->held_out, [&](const CorrectionRow& row) -> const Correction& { return apart->of(row); },
-           fmt::format("a table for each kernel: groups'{}, single heads'{}", apart->grouped.whose,
-                       apart->alone.whose));
+      tell(
+          apart->held_out, [&](const CorrectionRow& row) -> const Correction& { return apart->of(row); },
+          fmt::format("a table for each kernel: groups'{}, single heads'{}", apart->grouped.whose, apart->alone.whose));
       form.parameters.correction = std::move(apart->grouped.earned.correction);
       form.parameters.ungrouped_correction = std::move(apart->alone.earned.correction);
       return;
     }
   }
   if (!best) return;
-  tell(best->earned.held_out, [&](const CorrectionRow&) -> const Correction& { return best->earned.correction; },
-       std::string("a table") + best->whose);
+  tell(
+      best->earned.held_out, [&](const CorrectionRow&) -> const Correction& { return best->earned.correction; },
+      std::string("a table") + best->whose);
   form.parameters.correction = std::move(best->earned.correction);
 }
 

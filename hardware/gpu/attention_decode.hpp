@@ -61,9 +61,10 @@ struct DecodeAttentionParameters : Fit {
 };
 const Fields<DecodeAttentionParameters>& decode_attention_fields();
 
-// Whether each query head runs as if it shared its keys with no other (FlashAttention 2: where there is a window).
+// Whether each query head runs as if it shared its keys with no other (FlashAttention 2: where its kernel is told of a
+// window).
 inline bool apart(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
-  return p.packing && of.window > 0;
+  return p.packing && of.masks;
 }
 // Whether they run in the kernel of heads that share no keys.
 inline bool in_ungrouped(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {

@@ -34,9 +34,17 @@ TEST_CASE("a window keeps FlashAttention 2 from packing: a block for each query 
   models::DecodeAttention windowed = grouped_decode(4, 1024);
   const double whole = micros_of(gpu, windowed);
   windowed.window = 1024;
+  windowed.masks = true;
   CHECK(micros_of(gpu, windowed) == whole);  // of a kernel that packs them either way
   p.packing = Seconds(6e-6);
   p.l2_bandwidth = BytesPerSecond(1e12);
+  // A token plan's window is none to the kernel: the cache holds no more, and heads are packed.
+  windowed.window = 0;
+  windowed.masks = false;
+  const double packed = micros_of(gpu, windowed);
+  windowed.window = 1024;
+  CHECK(micros_of(gpu, windowed) == packed);
+  windowed.masks = true;
   const double entries = 4096, keys = 67.108864e-6,
                compute = entries * 32 * 64 * 512 / (128.0 / 132) / (p.compute_efficiency * gpu.peak_bf16.value.si());
   const double rows = 4.0 * 32 * 256 * 2 / (p.memory_efficiency * 3.35e12);
@@ -46,11 +54,13 @@ TEST_CASE("a window keeps FlashAttention 2 from packing: a block for each query 
   // 264 blocks of a head at a time, of 264 sequences: a group's four heads never run together, and no L2 holds 2.2 GB.
   models::DecodeAttention many = grouped_decode(264, 16384);
   many.window = 16384;
+  many.masks = true;
   CHECK(decode_attention_cost(gpu, p, many).bytes.si() == approx(4.0 * 264 * 16384 * 8 * 512 + 264.0 * 32 * 256 * 2));
   // Heads that share no keys, of a window or not, are what they were.
   windowed.heads = many.heads = 8;
   const double alone = micros_of(gpu, windowed);
   windowed.window = 0;
+  windowed.masks = false;
   CHECK(micros_of(gpu, windowed) == alone);
 }
 
@@ -58,6 +68,7 @@ TEST_CASE("the correction of a kernel whose heads run apart is looked up by them
   DecodeAttentionParameters p;
   models::DecodeAttention a = grouped_decode(4, 1024);
   a.window = 1024;
+  a.masks = true;
   CHECK(features_of(p, a).log2(Feature::kv_heads) == 3);
   CHECK(features_of(p, a).log2(Feature::group) == 2);
   p.packing = Seconds(6e-6);
@@ -65,6 +76,7 @@ TEST_CASE("the correction of a kernel whose heads run apart is looked up by them
   CHECK(features_of(p, a).log2(Feature::streams) == 7);
   CHECK(features_of(p, a).log2(Feature::group) == 0);
   a.window = 0;
+  a.masks = false;
   CHECK(features_of(p, a).log2(Feature::kv_heads) == 3);
 }
 
