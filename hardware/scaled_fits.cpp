@@ -64,6 +64,8 @@ const std::vector<ScaledFit>& scaled_fits() {
       {"peak_int8", {{"multiprocessors", 1}}},
       {"peak_fp4", {{"multiprocessors", 1}}},
       {"gemm.l2_bandwidth", {{"multiprocessors", 1}}},
+      {"decode_attention.l2_bandwidth", {{"multiprocessors", 1}}},
+      {"decode_attention_by_kv.*.l2_bandwidth", {{"multiprocessors", 1}}},
       {"expert_gemm.l2_bandwidth", {{"multiprocessors", 1}}},
       {"gemm_by_format.*.l2_bandwidth", {{"multiprocessors", 1}}},
       {"expert_gemm_by_format.*.l2_bandwidth", {{"multiprocessors", 1}}},

@@ -80,6 +80,7 @@ struct DecodeAttention {
   Attended attended;  // entries under this layer's KV law
   int heads = 0, kv_heads = 0, head_dim = 0;
   std::int64_t window = 0;
+  bool masks = false;  // the layer's own window, which its kernel is told; else the cache holds no more
   KvFormat kv;
   AttentionKernel kernel = AttentionKernel::softmax;
   int value_dim = 0;  // as in PrefillAttention

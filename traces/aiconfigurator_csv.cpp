@@ -127,8 +127,7 @@ void read_attention(const std::string& path, KernelTables& into, Diagnostics& di
     const auto window = table.has(kWindow) ? table.whole(kWindow, 0) : 0;
     const auto time = table.time();
     if (!sequences || !tokens || !cached || !heads || !kv_heads || !head_dim || !window || !time) continue;
-    // Watts are of whole contexts. A window keeps FlashAttention 2 from packing a group's query heads: not priced.
-    if (*window > 0 && (table.has(kPower) || (decode && table.text(kKernel).ends_with("fa2")))) continue;
+    if (*window > 0 && table.has(kPower)) continue;  // watts are of whole contexts
     const std::string format = format_name(table.text(kFormat)), kv_format = format_name(table.text(kKvFormat));
     if (!decode)
       table.keep(into.prefill_attention,

@@ -36,6 +36,8 @@ constexpr std::string_view kHopper = "H200";  // part of the devices' names
 constexpr std::string_view kReadsNarrowKeys = "vllm";
 // Its cache is appended to by a kernel of a thread block for each token (reshape_and_cache_flash).
 constexpr std::string_view kAppendsByToken = "vllm";
+// Decodes of these boards, and of GB200s, run TensorRT-LLM's kernels, those out of FlashInfer too.
+constexpr std::string_view kDoublingTiles = "B200";
 constexpr std::array<std::string_view, 2> kHopperBoards = {"H100", "H200"};
 // More query heads than this for a KV head run in another kernel of the engine, up to ten times as slow (generation
 // tables of an H200: 48 heads for one at 140 GB/s, 16 at 3,000).
@@ -157,7 +159,8 @@ std::optional<FormFit<DecodeAttentionParameters>> FamilyFits::decodes(const std:
   const auto chosen = decode_rows(kv);
   if (chosen.empty()) return std::nullopt;
   DecodeAttentionCalibration fit =
-      fit_decode_attention(gpu, chosen, gpu.gemm.compute_efficiency, tables_.warm_attention, scoring);
+      fit_decode_attention(gpu, chosen, gpu.gemm.compute_efficiency, tables_.warm_attention, scoring,
+                           tables_.device.find(kDoublingTiles) != std::string::npos);
   auto rows = correction_rows(gpu, fit.parameters, fit.warm, chosen);
   FormFit<DecodeAttentionParameters> form{std::move(fit.parameters), std::move(fit.report), std::move(rows)};
   const auto [learned, cut] =

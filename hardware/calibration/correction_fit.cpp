@@ -23,12 +23,9 @@ constexpr int kReweightings = 4;
 constexpr double kBendWeight = 0.2;
 constexpr double kPullWeight = 0.1;
 
-constexpr std::size_t kFewestCorrectedRows = 150;
 // Points that no row is near are held by their neighbours: they say what points farther apart say, at several times the
 // work. Of 237 sets of the public tables one earns more points a row than this, for 0.2 points of error.
 constexpr std::size_t kMostPointsOfRow = 3;
-// Tables with more points or rows have to lower the error to this share of what went before.
-constexpr double kWorthwhile = 0.95;
 constexpr int kFolds = 5;
 constexpr std::uint64_t kFoldKey = 0x636f7272;  // any fixed number
 constexpr double kInterval = 0.9, kLeastCoverage = 0.85;
@@ -216,8 +213,9 @@ Correction learn_correction(const CorrectionPlan& plan, std::span<const Correcti
 }
 
 std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
-                                                double beaten, std::span<const CorrectionRow> relatives) {
-  if (rows.size() + relatives.size() < kFewestCorrectedRows) return std::nullopt;
+                                                double beaten, std::span<const CorrectionRow> relatives,
+                                                std::size_t fewest) {
+  if (rows.size() + relatives.size() < fewest) return std::nullopt;
   NearSolver solver;
   HeldOut held_out = hold_out(plan, rows, relatives, solver);
   std::vector<double> measured;
@@ -243,11 +241,12 @@ std::vector<CorrectionTry> correction_tries(const CorrectionPlans& plans, std::s
 }
 
 std::optional<BestCorrection> best_correction(const CorrectionPlans& plans, std::span<const CorrectionRow> rows,
-                                              std::span<const Relatives> relatives, bool coarse, double error) {
+                                              std::span<const Relatives> relatives, bool coarse, double error,
+                                              std::size_t fewest) {
   std::optional<BestCorrection> best;
   for (const CorrectionTry& next : correction_tries(plans, rows, relatives)) {
     if (!coarse && next.plan == &plans.front()) continue;
-    auto earned = earn_correction(*next.plan, rows, kWorthwhile * error, next.relatives->rows);
+    auto earned = earn_correction(*next.plan, rows, kWorthwhile * error, next.relatives->rows, fewest);
     if (!earned) continue;
     error = earned->error;
     best = {std::move(*earned), next.relatives->whose};
@@ -281,8 +280,16 @@ const CorrectionPlans& decode_attention_correction_plans(bool windows) {
   using enum Feature;
   static const CorrectionPlan whole = {
       {{sequences}, {context}, {kv_heads}}, {{streams}, {group}}, {{streams}, {context, 2}, {head_width}}, {{bytes}}};
-  static const CorrectionPlans plans = coarse_first(whole),
-                               cut_too = coarse_first(with_table(whole, {{cut}, {head_width}, {streams, 2}}));
+  // Few features at a time, for sets of few rows.
+  static const CorrectionPlan few = {
+      {{streams, 2}, {context, 2}}, {{streams, 3}, {group}}, {{streams, 3}, {head_width}}, {{group}, {head_width}}};
+  static const auto with = [](CorrectionPlans plans, CorrectionPlan last) {
+    plans.push_back(std::move(last));
+    return plans;
+  };
+  static const CorrectionPlans plans = with(coarse_first(whole), few),
+                               cut_too = with(coarse_first(with_table(whole, {{cut}, {head_width}, {streams, 2}})),
+                                              with_table(few, {{cut}, {streams, 2}}));
   return windows ? cut_too : plans;
 }
 

@@ -19,8 +19,9 @@ struct CorrectionRow {
   std::vector<Kernel> kernels;
   double rest = 0;  // seconds of what is not corrected
   double measured = 0;
-  Group shape;        // rows of one shape are learned or held out together
-  double weight = 1;  // in learning
+  Group shape;         // rows of one shape are learned or held out together
+  double weight = 1;   // in learning
+  bool alone = false;  // an attention of heads that share no keys
 
   [[nodiscard]] double predicted() const;                   // by the form alone
   [[nodiscard]] double predicted(const Correction&) const;  // corrected
@@ -51,12 +52,14 @@ struct EarnedCorrection {
   double error = 0;              // their mean
 };
 
-// A correction where the rows earn it: at least 150 of them, relatives among them, a mean error on held-out shapes
+// A correction where the rows earn it: at least `fewest` of them, relatives among them, a mean error on held-out shapes
 // below `beaten`, and 90 % intervals that hold at least 85 % of held-out rows. `relatives` are rows of the same kernels
 // on a sibling of the device, or of like kernels: they help to learn, less than the rows do, and are not scored. A
 // shape is held out of them too.
+inline constexpr std::size_t kFewestCorrectedRows = 150;
 std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std::span<const CorrectionRow> rows,
-                                                double beaten, std::span<const CorrectionRow> relatives = {});
+                                                double beaten, std::span<const CorrectionRow> relatives = {},
+                                                std::size_t fewest = kFewestCorrectedRows);
 
 // Rows that help to learn.
 struct Relatives {
@@ -79,6 +82,9 @@ struct BestCorrection {
   const char* whose = "";  // of the relatives that helped
 };
 std::optional<BestCorrection> best_correction(const CorrectionPlans& plans, std::span<const CorrectionRow> rows,
-                                              std::span<const Relatives> relatives, bool coarse, double error);
+                                              std::span<const Relatives> relatives, bool coarse, double error,
+                                              std::size_t fewest = kFewestCorrectedRows);
+// Corrections with more points or rows, or of more kernels, have to lower the error to this share of what went before.
+inline constexpr double kWorthwhile = 0.95;
 
 }  // namespace llmscape::hardware

@@ -43,10 +43,13 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const DecodeAttenti
     attention.sequences = r.sequences;
     attention.attended = attended(r);
     attention.window = r.window;
-    rows.push_back({{{features_of(attention), decode_attention_cost(chip, p, attention, warm).time.si()}},
+    attention.masks = r.window > 0;
+    rows.push_back({{{features_of(p, attention), decode_attention_cost(chip, p, attention, warm).time.si()}},
                     0,
                     r.time.si(),
-                    head_shape(r)});
+                    head_shape(r),
+                    1,
+                    r.heads == r.kv_heads});
   }
   return rows;
 }
@@ -72,7 +75,7 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const DecodeAttenti
   std::vector<CorrectionRow> rows;
   for (const traces::TimedLatentAttention& r : records) {
     const models::DecodeAttention attention = latent_decode(r);
-    rows.push_back({{{features_of(attention), decode_attention_cost(chip, p, attention, warm).time.si()}},
+    rows.push_back({{{features_of(p, attention), decode_attention_cost(chip, p, attention, warm).time.si()}},
                     0,
                     r.time.si(),
                     {r.heads, r.sequences}});

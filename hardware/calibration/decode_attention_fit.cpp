@@ -14,15 +14,20 @@ using traces::TimedDecodeAttention;
 // Four parameters more fit any rows better by chance; two kernels lower the loss to less than this share.
 constexpr double kTwoKernels = 0.8;
 constexpr std::size_t kFewestOfAKernel = 20;
+// What tiles there are lowers the loss to less than this share.
+constexpr double kTilesTell = 0.93;
+constexpr std::int64_t kSmallTile = 16;  // rows of FlashInfer's smallest tile
 
 // What is known of the kernel and its records, or supposed, before the fit.
 struct DecodeKernel {
   double compute_efficiency = 0;
   bool packs = false;  // as FlashAttention 2 does
   bool warm = false;
-  bool computes = false;  // compute bounds it too: its efficiency is free
-  bool widens = false;    // the cache before it reads it
-  bool parts = false;     // heads that share no keys in a kernel of their own
+  bool computes = false;     // compute bounds it too: its efficiency is free
+  bool widens = false;       // the cache before it reads it
+  bool parts = false;        // heads that share no keys in a kernel of their own
+  bool small_tiles = false;  // of 16 rows, for groups of no more, and an efficiency of its own
+  bool row_tiles = false;    // a kernel for each doubling of a group's rows
 };
 
 // What the records timed.
@@ -54,6 +59,12 @@ std::vector<FreeParameter> free_parameters(const Chip& chip, const DecodeKernel&
     const double memory = chip.hbm_bandwidth.value.si();
     all.push_back({"widening", memory / 100, memory, memory / 8, 0.7});
   }
+  if (kernel.small_tiles) all.push_back({"compute_efficiency", 0.02, 1.3, 0.3, 0.7});
+  if (kernel.row_tiles) {
+    all.push_back({"row_tiles.launch", 0.02e-6, 5e-6, 0.5e-6, 1.0});
+    all.push_back({"row_tiles.cta", 0.02, 3, 0.3, 1.0});
+    all.push_back({"row_tiles.narrow", 0.3, 2, 0.9, 0.3});
+  }
   if (kernel.warm) {
     const double memory = chip.hbm_bandwidth.value.si();
     const WarmCache supposed = supposed_warm_cache(chip);
@@ -68,7 +79,7 @@ struct Form {
   std::optional<WarmCache> warm;
 };
 
-Form form_of(const DecodeKernel& kernel, std::span<const double> free) {
+Form form_of(const DecodeKernel& kernel, BytesPerSecond memory_bandwidth, std::span<const double> free) {
   Form form;
   DecodeAttentionParameters& p = form.parameters;
   p.compute_efficiency = kernel.compute_efficiency;
@@ -85,7 +96,17 @@ Form form_of(const DecodeKernel& kernel, std::span<const double> free) {
   if (kernel.packs) p.packing = Seconds(free[next++]);
   if (kernel.computes) p.compute_efficiency = free[next++];
   if (kernel.widens) p.widening = BytesPerSecond(free[next++]);
+  if (kernel.small_tiles) {
+    p.row_block = kSmallTile;
+    p.compute_efficiency = free[next++];
+  }
+  if (kernel.row_tiles) {
+    p.row_tiles = DecodeTiles{Seconds(free[next]), free[next + 1], free[next + 2]};
+    next += 3;
+  }
   if (kernel.warm) form.warm = WarmCache{BytesPerSecond(free[next]), free[next + 1]};
+  // Keys found in L2 that arrived no faster than from memory say nothing of it.
+  if (kernel.packs && form.warm && form.warm->bandwidth > memory_bandwidth) p.l2_bandwidth = form.warm->bandwidth;
   return form;
 }
 
@@ -96,6 +117,8 @@ std::vector<DecodeRow> decode_rows(std::span<const TimedDecodeAttention> records
     DecodeRow& row = all.emplace_back(DecodeRow{of_heads<models::DecodeAttention>(r), r.time.si(), head_shape(r)});
     row.attention.sequences = r.sequences;
     row.attention.attended = attended(r);
+    row.attention.window = r.window;
+    row.attention.masks = r.window > 0;
   }
   return all;
 }
@@ -117,7 +140,7 @@ FormProblem decode_problem(const Chip& chip, const std::vector<DecodeRow>& rows,
     problem.regime.push_back(regime_of(r.attention.sequences));
   }
   problem.form = [&chip, kernel, &rows](std::span<const double> free) {
-    return [&, form = form_of(kernel, free)](std::size_t row) {
+    return [&, form = form_of(kernel, *chip.hbm_bandwidth, free)](std::size_t row) {
       return decode_attention_cost(chip, form.parameters, rows[row].attention, form.warm).time.si();
     };
   };
@@ -125,7 +148,7 @@ FormProblem decode_problem(const Chip& chip, const std::vector<DecodeRow>& rows,
 }
 
 DecodeAttentionCalibration fit_decode_rows(const Chip& chip, const std::vector<DecodeRow>& rows, DecodeKernel kernel,
-                                           Scoring scoring) {
+                                           Scoring scoring, bool doublings = false) {
   double loss = rough_loss(decode_problem(chip, rows, kernel));
   const auto better_with = [&](bool DecodeKernel::* does, double share = 1) {
     DecodeKernel variant = kernel;
@@ -141,10 +164,12 @@ DecodeAttentionCalibration fit_decode_rows(const Chip& chip, const std::vector<D
   const auto alone = static_cast<std::size_t>(std::ranges::count_if(rows, ungrouped));
   kernel.parts = !kernel.computes && alone >= kFewestOfAKernel && rows.size() - alone >= kFewestOfAKernel &&
                  better_with(&DecodeKernel::parts, kTwoKernels);
+  bool DecodeKernel::* tiles = doublings ? &DecodeKernel::row_tiles : &DecodeKernel::small_tiles;
+  kernel.*tiles = !kernel.computes && better_with(tiles, kTilesTell);
 
   DecodeAttentionCalibration calibration;
   calibration.report = fit(decode_problem(chip, rows, kernel), scoring);
-  const Form form = form_of(kernel, values_of(calibration.report.fitted));
+  const Form form = form_of(kernel, *chip.hbm_bandwidth, values_of(calibration.report.fitted));
   calibration.warm = form.warm;
   DecodeAttentionParameters& p = calibration.parameters = form.parameters;
   p.tag = Tag::fitted;
@@ -168,13 +193,15 @@ std::vector<double> predict(const Chip& chip, const DecodeAttentionParameters& p
 }
 
 DecodeAttentionCalibration fit_decode_attention(const Chip& chip, std::span<const TimedDecodeAttention> records,
-                                                double compute_efficiency, bool warm, Scoring scoring) {
-  return fit_decode_rows(chip, decode_rows(records), {compute_efficiency, false, warm, false, false, false}, scoring);
+                                                double compute_efficiency, bool warm, Scoring scoring, bool doublings) {
+  return fit_decode_rows(chip, decode_rows(records), {.compute_efficiency = compute_efficiency, .warm = warm}, scoring,
+                         doublings);
 }
 
 DecodeAttentionCalibration fit_latent_decodes(const Chip& chip, std::span<const traces::TimedLatentAttention> records,
                                               bool warm, Scoring scoring) {
-  auto calibration = fit_decode_rows(chip, decode_rows(records), {1, false, warm, true, false, false}, scoring);
+  auto calibration =
+      fit_decode_rows(chip, decode_rows(records), {.compute_efficiency = 1, .warm = warm, .computes = true}, scoring);
   calibration.report.family = "latent_decode_attention";
   calibration.parameters.kernel = models::AttentionKernel::latent;
   return calibration;

@@ -18,10 +18,12 @@ struct DecodeAttentionCalibration {
 
 // Fits decode attention to records, timed with keys and values left in L2 if `warm`. `compute_efficiency` is not
 // fitted: memory bounds decodes, and that of the GEMMs serves as well. Whether the kernel packs as
-// FlashAttention 2 does is what explains the records better. `records` must not be empty.
+// FlashAttention 2 does is what explains the records better; what such a kernel draws from L2 then is what warm records
+// drew. So is whether it has a tile of 16 rows, or if `doublings`, tiles for each doubling of a group's rows. `records`
+// must not be empty.
 DecodeAttentionCalibration fit_decode_attention(const Chip& chip, std::span<const traces::TimedDecodeAttention> records,
                                                 double compute_efficiency, bool warm,
-                                                Scoring scoring = Scoring::held_out);
+                                                Scoring scoring = Scoring::held_out, bool doublings = false);
 
 // The same of latent attention, absorbed, whose compute efficiency is fitted. Held out: folds that share no (heads,
 // sequences).

@@ -22,6 +22,9 @@ YamlNode fitted_group(const Fields<Parameters>& fields, Parameters parameters) {
   YamlNode group = fields.write(parameters, 4);
   if constexpr (requires { static_cast<std::optional<Correction>&>(parameters.correction); })
     if (parameters.correction) group.set("correction", correction_fields().write(*parameters.correction, 6));
+  if constexpr (requires { parameters.ungrouped_correction; })
+    if (parameters.ungrouped_correction)
+      group.set("ungrouped_correction", correction_fields().write(*parameters.ungrouped_correction, 6));
   return group;
 }
 

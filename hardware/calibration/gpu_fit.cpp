@@ -6,6 +6,7 @@
 #include "hardware/calibration/elementwise_fit.hpp"
 #include "hardware/calibration/family_fits.hpp"
 #include "hardware/calibration/fitted_group.hpp"
+#include "hardware/calibration/form_corrections.hpp"
 #include "hardware/calibration/indexed_attention_fit.hpp"
 #include "hardware/calibration/latent_power.hpp"
 #include "hardware/calibration/power_fit.hpp"
@@ -97,18 +98,7 @@ class GpuFit {
     if (!siblings.empty()) relatives.push_back({siblings, " with rows of a sibling"});
     if (all.size() > siblings.size()) relatives.push_back({all, " with rows of siblings and other engines"});
     // Tables that name no engine are dense series of a few shapes: points far apart are for samples of many.
-    auto best = best_correction(plans, form.rows, relatives, !fits_.engine().empty(), form.report.held_out.mean);
-    if (!best) return;
-    std::vector<double> predicted;
-    for (std::size_t i = 0; i < form.rows.size(); ++i) {
-      form.report.rows[i].held_out = best->earned.held_out[i];
-      predicted.push_back(form.rows[i].predicted(best->earned.correction));
-    }
-    form.report.form = "physical + residual table";
-    form.report.data += fmt::format(" (form alone MAPE {:.1f} %, corrected by a table{})",
-                                    100 * form.report.held_out.mean, best->whose);
-    score(form.report, predicted);
-    form.parameters.correction = std::move(best->earned.correction);
+    add_earned_correction(form, plans, relatives, !fits_.engine().empty());
   }
 
   // Writes where the parameters come from, and keeps the report.

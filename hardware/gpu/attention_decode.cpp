@@ -14,7 +14,9 @@ namespace {
 
 constexpr double kKeyBlock = 128;  // keys of one split at least
 constexpr double kMostSplits = 128;
-constexpr double kRowBlock = 64;    // query rows of one matrix instruction tile
+constexpr double kRowBlock = 64;  // query rows of one matrix instruction tile
+constexpr double kLeastRows = 8;  // of the smallest of several tiles
+constexpr int kNarrowHead = 64;
 constexpr double kFullShare = 0.8;  // above this share of the multiprocessors the KV is not split
 constexpr double kSplitSlots = 2;   // thread blocks a multiprocessor that FlashAttention 2 splits KV for
 constexpr double kActivationBytes = 2;
@@ -26,8 +28,22 @@ double seconds_per_byte(const Chip& chip, double bandwidth, double kv_bytes, con
 }
 
 DecodeBlocks blocks_of(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
-  if (p.ungrouped && of.heads == of.kv_heads) return *p.ungrouped;
+  if (in_ungrouped(p, of)) return *p.ungrouped;
   return {p.launch, p.cta, p.cta_bandwidth, p.split};
+}
+
+// Query rows that a matrix instruction computes for `rows` of them.
+double padded_rows(const DecodeAttentionParameters& p, double rows) {
+  const double least = p.row_block ? static_cast<double>(*p.row_block) : 0;
+  return rows <= least ? least : kRowBlock * std::ceil(rows / kRowBlock);
+}
+
+// The blocks of tiles of so many rows.
+DecodeBlocks tiled(DecodeBlocks blocks, const DecodeTiles& tiles, double rows, int head_dim) {
+  const double doublings = std::ceil(std::log2(std::max(1.0, std::ceil(rows / kLeastRows))));
+  blocks.launch += doublings * tiles.launch;
+  blocks.cta *= (1 + doublings * tiles.cta) * (head_dim <= kNarrowHead ? tiles.narrow : 1);
+  return blocks;
 }
 
 const Fields<DecodeBlocks>& block_fields() {
@@ -43,6 +59,18 @@ const Fields<DecodeBlocks>& block_fields() {
   return fields;
 }
 
+const Fields<DecodeTiles>& tile_fields() {
+  static const Fields<DecodeTiles> fields = [] {
+    using P = DecodeTiles;
+    Fields<P> f("decode_tiles", "kernels for tiles of 8, 16, 32 and more query rows of a group");
+    f.add("launch", &P::launch, "added to the fixed time by each doubling beyond 8 rows").required().at_least(0);
+    f.add("cta", &P::cta, "added to a block's cost by each doubling, as a share of it").required().at_least(0);
+    f.add("narrow", &P::narrow, "factor on a block's cost of heads of up to 64").required().above(0);
+    return f;
+  }();
+  return fields;
+}
+
 }  // namespace
 
 DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttentionParameters& p,
@@ -50,21 +78,21 @@ DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttention
     : chip_(&chip), sms_(static_cast<double>(*chip.multiprocessors)),
       bandwidth_(p.memory_efficiency * chip.hbm_bandwidth.value.si()), seconds_per_byte_(1 / bandwidth_),
       queries_(static_cast<double>(of.tokens_per_sequence)), sequences_(static_cast<double>(of.sequences)),
-      work_(sequences_ * of.kv_heads), share_(1 / sequences_), entry_bytes_(of.stored_bytes()),
-      entries_bytes_(of.kv_heads * entry_bytes_) {
-  const DecodeBlocks blocks = blocks_of(p, of);
+      streams_(apart(p, of) ? of.heads : of.kv_heads), readers_(streams_ / of.kv_heads), work_(sequences_ * streams_),
+      share_(1 / sequences_), entry_bytes_(of.stored_bytes()), entries_bytes_(of.kv_heads * entry_bytes_) {
+  const double rows = queries_ * of.heads / streams_;  // of a tile
+  const DecodeBlocks blocks = p.row_tiles ? tiled(blocks_of(p, of), *p.row_tiles, rows, of.head_dim) : blocks_of(p, of);
   block_bandwidth_ = blocks.cta_bandwidth.si();
   block_ = blocks.cta.si();
   // Width of a query against a key, and of a value.
   const double score_width = of.head_dim, value_width = of.value_width();
-  const bool grouped = of.heads > of.kv_heads;
+  const bool grouped = of.heads > streams_;
   const double slots = !p.packing ? sms_ : grouped ? kSplitSlots * sms_ : 0;
   most_splits_ = work_ > kFullShare * slots ? 1 : std::min(std::floor(slots / work_), kMostSplits);
   rows_bytes_ = sequences_ * queries_ * of.heads * (score_width + value_width) * kActivationBytes;
   rows_seconds_ = rows_bytes_ / bandwidth_;
-  const double row_flops =
-      2 * (score_width + value_width) * (kRowBlock * std::ceil(queries_ * of.heads / of.kv_heads / kRowBlock));
-  entry_seconds_ = row_flops * of.kv_heads / (p.compute_efficiency * chip.peak_bf16.value.si());
+  const double row_flops = 2 * (score_width + value_width) * padded_rows(p, rows);
+  entry_seconds_ = row_flops * streams_ / (p.compute_efficiency * chip.peak_bf16.value.si());
   pair_flops_ = 2 * of.heads * (score_width + value_width);
   causal_pairs_ = sequences_ * queries_ * (queries_ - 1) / 2;
   const bool copies = p.packing && grouped && sequences_ > 1 && of.kv_heads > 1;
@@ -75,12 +103,14 @@ DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttention
   if (p.widening) widening_ = 1 / p.widening->si();
   if (p.tail_bandwidth) tail_ = entry_bytes_ / p.tail_bandwidth->si();
   unsplit_ = split_into(1);
+  // Heads that run apart split no KV.
+  if (readers_ > 1 && p.l2_bandwidth) unsplit_.byte = std::max(unsplit_.byte, readers_ / p.l2_bandwidth->si());
 }
 
 DecodeAttentionForm::Split DecodeAttentionForm::split_into(double parts) const {
   const double blocks = work_ * parts, waves = blocks / sms_;
   const double scheduling = std::max(0.0, waves - 1) * block_;
-  return {parts > 1 ? split_kernel_ : unsplit_kernel_, 1 / (std::min(blocks, sms_) * block_bandwidth_),
+  return {parts > 1 ? split_kernel_ : unsplit_kernel_, readers_ / (std::min(blocks, sms_) * block_bandwidth_),
           entry_seconds_ / std::min(1.0, waves), scheduling * scheduling * scheduling,
           entry_bytes_ / (parts * block_bandwidth_)};
 }
@@ -97,7 +127,9 @@ KernelCost DecodeAttentionForm::cost(const models::Attended& attended, const std
   const double parts = most_splits_ > 1 ? splits(entries / sequences_) : 1;
   const Split split = parts > 1 ? split_into(parts) : unsplit_;
   const double kv_bytes = entries * entries_bytes_;
-  const double per_byte = warm ? seconds_per_byte(*chip_, bandwidth_, kv_bytes, *warm) : seconds_per_byte_;
+  const double passes = readers_ > 1 ? passes_over_keys(*chip_, readers_, sequences_, entries * entry_bytes_) : 1;
+  const double per_byte =
+      warm ? seconds_per_byte(*chip_, bandwidth_ / passes, kv_bytes, *warm) : passes * seconds_per_byte_;
   const double memory = kv_bytes * std::max(per_byte, split.byte);
   const double compute = entries * split.entry;
   const double body = cube_root(split.scheduling + memory * memory * memory + compute * compute * compute);
@@ -108,14 +140,27 @@ KernelCost DecodeAttentionForm::cost(const models::Attended& attended, const std
   const double tail = parts > 1 ? 0 : (longest - mean) * tail_;
   const double seconds = split.kernel + body + std::max(tail, chain - body) + rows_seconds_ + kv_bytes * widening_;
   const Flops flops(pair_flops_ * (queries_ * entries - causal_pairs_));
-  return {Seconds(seconds), flops, flops, Bytes(kv_bytes + rows_bytes_), Bytes(), Flops(), launch_};
+  return {Seconds(seconds), flops, flops, Bytes(kv_bytes * passes + rows_bytes_), Bytes(), Flops(), launch_};
+}
+
+const Correction* correction_of(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
+  if (of.kernel != p.kernel) return nullptr;
+  if (p.ungrouped_correction && in_ungrouped(p, of)) return &*p.ungrouped_correction;
+  return p.correction ? &*p.correction : nullptr;
+}
+
+Features features_of(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
+  if (!apart(p, of)) return features_of(of);
+  models::DecodeAttention heads = of;
+  heads.kv_heads = of.heads;
+  return features_of(heads);
 }
 
 KernelCost decode_attention_cost(const Chip& chip, const DecodeAttentionParameters& p, const models::DecodeAttention& a,
                                  const std::optional<WarmCache>& warm) {
   if (a.sequences <= 0) return {};
   KernelCost cost = DecodeAttentionForm(chip, p, a).cost(a.attended, warm);
-  if (p.correction && a.kernel == p.kernel) cost.time *= p.correction->factor(features_of(a));
+  if (const Correction* correction = correction_of(p, a)) cost.time *= correction->factor(features_of(p, a));
   return cost;
 }
 
@@ -138,6 +183,10 @@ const Fields<DecodeAttentionParameters>& decode_attention_fields() {
     f.add("packing", &P::packing,
           "FlashAttention 2: copying queries and outputs to pack the heads of a group, without which KV is not split")
         .at_least(0);
+    f.add("l2_bandwidth", &P::l2_bandwidth,
+          "drawn from L2 by all heads of a kernel with `packing` and a window, which keeps it from packing them; "
+          "absent: L2 does not bound them")
+        .above(0);
     f.add("tail_bandwidth", &P::tail_bandwidth,
           "drawn by the longest sequence's block after the others of a kernel that does not split KV; absent: no tail")
         .above(0);
@@ -146,9 +195,22 @@ const Fields<DecodeAttentionParameters>& decode_attention_fields() {
         .above(0);
     f.add_group("ungrouped", &P::ungrouped, block_fields(),
                 "of heads that share no keys, where these run in another kernel than groups of them");
+    f.add(
+         "row_block", &P::row_block,
+         "query rows of the tile that a group of no more takes, where it is smaller than that of 64; absent: it is not")
+        .at_least(1);
+    f.add_group("row_tiles", &P::row_tiles, tile_fields(),
+                "kernels by the query rows of a group (Blackwell); absent: blocks cost the same, whatever their rows");
     f.add("most_sequences", &P::most_sequences, "range of the fit: most sequences").required().at_least(1);
     f.add("longest_context", &P::longest_context, "range of the fit: longest context in tokens").required().at_least(1);
     add_correction_field(f);
+    f.add_group("ungrouped_correction", &P::ungrouped_correction, correction_fields(),
+                "the same of the kernel of heads that share no keys; absent: `correction` is of both");
+    f.check([](const P& p, const YamlNode& node, Diagnostics& diagnostics) {
+      if (p.ungrouped_correction && !p.ungrouped)
+        diagnostics.error(node.find("ungrouped_correction")->where,
+                          "there is no 'ungrouped' kernel that it could correct");
+    });
     add_fit_fields(f);
     return f;
   }();

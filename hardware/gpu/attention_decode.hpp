@@ -17,6 +17,14 @@ struct DecodeBlocks {
   Seconds split;
 };
 
+// Kernels for tiles of 8, 16, 32 and more query rows of a group: what each doubling beyond 8 adds (TensorRT-LLM's of
+// Blackwell, which FlashInfer has too), and how much heads of up to 64 differ.
+struct DecodeTiles {
+  Seconds launch;
+  double cta = 0;     // share of a block's cost
+  double narrow = 1;  // of a block's cost
+};
+
 // Parameters of decode attention with split KV (flash decoding). Caches are taken as cold: in serving the weights pass
 // through L2 between two attentions.
 struct DecodeAttentionParameters : Fit {
@@ -30,6 +38,9 @@ struct DecodeAttentionParameters : Fit {
   // KV only then: what the two copies cost a kernel of several sequences and KV heads. Absent: no copies
   // (FlashAttention 3), and KV is always split.
   std::optional<Seconds> packing;
+  // With a window it packs no group: a block for each query head reads the keys by itself, as far as others have not
+  // left them in L2, and all draw so much from there at most. Absent: L2 does not bound them.
+  std::optional<BytesPerSecond> l2_bandwidth;
   // What the block of the longest sequence draws after the others of an unsplit kernel have ended. Absent: no such
   // tail.
   std::optional<BytesPerSecond> tail_bandwidth;
@@ -39,11 +50,30 @@ struct DecodeAttentionParameters : Fit {
   // Engines whose heads that share no keys run in another kernel than groups of them (TensorRT-LLM: masked multi-head
   // attention, a block for each head, beside XQA). Absent: in the same.
   std::optional<DecodeBlocks> ungrouped;
-  std::int64_t most_sequences = 0, longest_context = 0;               // range of the fit
+  // Of this kernel's times, where its rows told more of it than those of both kernels; absent: `correction` is of both.
+  std::optional<Correction> ungrouped_correction;
+  // Rows of the tile that a group of no more takes; absent: 64, as larger groups take multiples of.
+  std::optional<std::int64_t> row_block;
+  std::optional<DecodeTiles> row_tiles;                  // absent: blocks cost the same, whatever their rows
+  std::int64_t most_sequences = 0, longest_context = 0;  // range of the fit
   models::AttentionKernel kernel = models::AttentionKernel::softmax;  // that the correction is of
   std::optional<Correction> correction;                               // of the form's times
 };
 const Fields<DecodeAttentionParameters>& decode_attention_fields();
+
+// Whether each query head runs as if it shared its keys with no other (FlashAttention 2: where its kernel is told of a
+// window).
+inline bool apart(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
+  return p.packing && of.masks;
+}
+// Whether they run in the kernel of heads that share no keys.
+inline bool in_ungrouped(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
+  return p.ungrouped && (of.heads == of.kv_heads || apart(p, of));
+}
+// The correction of what it takes, if any.
+const Correction* correction_of(const DecodeAttentionParameters&, const models::DecodeAttention&);
+// What that is looked up by: heads that run apart are no group.
+Features features_of(const DecodeAttentionParameters&, const models::DecodeAttention&);
 
 // Keys and values that the launch before has left in L2, as in tables timed by repeating one launch: caches well below
 // `held` of L2 are read at `bandwidth`. Never so in serving.
@@ -84,7 +114,9 @@ class DecodeAttentionForm {
   const Chip* chip_;
   double sms_, bandwidth_, seconds_per_byte_;
   double queries_, sequences_;
-  double work_;           // sequences x KV heads
+  double streams_;        // of keys: KV heads, or query heads that run apart
+  double readers_;        // of a KV head's keys, each by itself
+  double work_;           // sequences x streams
   double share_;          // of a sequence
   double most_splits_;    // that the multiprocessors have room for; 1: KV is not split
   double entry_bytes_;    // stored of an entry and KV head

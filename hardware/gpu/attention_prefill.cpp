@@ -78,17 +78,6 @@ class TileWork {
   const double window_blocks_;
 };
 
-// How often the keys of decodes are read from memory where each query head has its own tile. The tiles of one head run
-// before those of the next: heads of a group share what they read while they run at the same time (half a head is lost
-// at the ends), or where the keys of one KV head stay in L2.
-double passes(const Chip& chip, const models::PrefillAttention& shape, std::int64_t decode_keys, double sequences,
-              double key_bytes) {
-  const double group = static_cast<double>(shape.heads) / shape.kv_heads;
-  const double together = std::max(1.0, static_cast<double>(*chip.multiprocessors) / sequences - 0.5);
-  const double head_bytes = static_cast<double>(decode_keys) * key_bytes / shape.kv_heads;
-  return 1 + std::max(0.0, group / together - 1) * (1 - l2_hits(chip, head_bytes));
-}
-
 // Seconds that the tiles take.
 double compute_time(const Chip& chip, const PrefillAttentionParameters& p, const models::PrefillAttention& shape,
                     const TileWork& work) {
@@ -111,8 +100,11 @@ KernelCost cost_of(const Chip& chip, const PrefillAttentionParameters& p, const 
   const double bandwidth = p.memory_efficiency * chip.hbm_bandwidth.value.si();
   const double score_width = shape.head_dim, value_width = shape.value_width();
   const double key_bytes = shape.kv_heads * shape.stored_bytes();
-  const double decode_bytes =
-      static_cast<double>(decode_keys) * key_bytes * passes(chip, shape, decode_keys, work.sequences, key_bytes);
+  // Each query head of a decode has its own tile.
+  const double keys = static_cast<double>(decode_keys);
+  const double passes = passes_over_keys(chip, static_cast<double>(shape.heads) / shape.kv_heads, work.sequences,
+                                         keys * key_bytes / shape.kv_heads);
+  const double decode_bytes = keys * key_bytes * passes;
   const double body = std::hypot(compute, decode_bytes / bandwidth);
   const double streamed = (work.keys + kAppendPasses * work.new_keys) * key_bytes +
                           work.queries * shape.heads * (score_width + value_width) * kPrefillElement;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hardware/gpu/decode_table.hpp"
 
-#include "hardware/gpu/correction_features.hpp"
-
 namespace llmscape::hardware {
 
 const DecodeTable::Kept& DecodeTable::keep(const models::DecodeAttention& attention) {
@@ -14,8 +12,8 @@ const DecodeTable::Kept& DecodeTable::keep(const models::DecodeAttention& attent
   if (sequences >= by_sequences_.size()) by_sequences_.resize(sequences + 1);
   std::optional<Kept>& kept = by_sequences_[sequences];
   kept.emplace(Kept{DecodeAttentionForm(chip_, parameters_, attention), std::nullopt});
-  if (parameters_.correction && attention.kernel == parameters_.kernel)
-    kept->line.emplace(*parameters_.correction, features_of(attention), Feature::context, attention.window);
+  if (const Correction* correction = correction_of(parameters_, attention))
+    kept->line.emplace(*correction, features_of(parameters_, attention), Feature::context, attention.window);
   return *kept;
 }
 

@@ -56,6 +56,7 @@ DecodeAttention LayerShare::decode(const Batch& batch, const Attended& attended,
   work.tokens_per_sequence = batch.tokens_per_decode;
   work.attended = attended;
   work.window = change.reach.value_or(window);
+  work.masks = !change.reach && window > 0;
   work.kv = precision.kv;
   return work;
 }

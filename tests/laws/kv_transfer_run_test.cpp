@@ -50,8 +50,9 @@ result::RunResult replayed(const std::string& trace, const Pools& pools) {
       device("out", pools.decoders) + "], fabric: {groups: " + pools.links +
       "}}\nserving: {batcher: {policy: vllm_v1, max_num_seqs: 64, max_num_batched_tokens: 8192, enable_prefix_caching: "
       "false, async_scheduling: false}, pools: [{devices: [in], role: prefill, name: in}, {devices: [out], role: "
-      "decode, name: out" + pools.decoder + "}], " + pools.serving + "}\n" + pools.faults +
-      "workload: {replay: {trace: " + path.string() + "}" + pools.workload + "}\nwindow: {rule: whole}\n");
+      "decode, name: out" +
+      pools.decoder + "}], " + pools.serving + "}\n" + pools.faults + "workload: {replay: {trace: " + path.string() +
+      "}" + pools.workload + "}\nwindow: {rule: whole}\n");
   REQUIRE(read);
   const result::RunResult result = run_on_event_queue(*read);
   CHECK(json_on_simgrid(*read) == result::to_json(result));
@@ -70,10 +71,10 @@ const std::string kOne = "{\"arrival_s\": 0, \"prompt_tokens\": 1000, \"output_t
 }  // namespace
 
 // 100 blocks of 16. The first has its token at 0.0809 s (80 ms of prompt, 0.8 ms of entries, 0.1 ms for the last token
-// of the prompt) and takes 149 steps, of which one has the last token of the second's prompt: until 1.571 s. The two fill
-// the pool at 0.88 s (55 and 45 blocks); the second is preempted, and needs 45 blocks again that are free at 1.571 s: 712
-// tokens in 71.2 ms. Entries of the third, who came at 1.2 s, are sent then, too, and its first token comes with the
-// next step: at 1.6422 + 0.0101 s.
+// of the prompt) and takes 149 steps, of which one has the last token of the second's prompt: until 1.571 s. The two
+// fill the pool at 0.88 s (55 and 45 blocks); the second is preempted, and needs 45 blocks again that are free at 1.571
+// s: 712 tokens in 71.2 ms. Entries of the third, who came at 1.2 s, are sent then, too, and its first token comes with
+// the next step: at 1.6422 + 0.0101 s.
 TEST_CASE("what a full decoder has preempted goes before what another replica has computed since") {
   const result::RunResult run = replayed(
       "{\"arrival_s\": 0, \"prompt_tokens\": 800, \"output_tokens\": 150}\n"
@@ -84,8 +85,8 @@ TEST_CASE("what a full decoder has preempted goes before what another replica ha
   CHECK(run.latency["ttft_s"]->max == approx(0.4523));
 }
 
-// The entries of the first call, 800 MB, are on their way from 0.8 s and given up at 0.9 s; those of the second, 100 MB,
-// leave at 0.95 s and have the link to themselves.
+// The entries of the first call, 800 MB, are on their way from 0.8 s and given up at 0.9 s; those of the second, 100
+// MB, leave at 0.95 s and have the link to themselves.
 TEST_CASE("entries of a call that was given up move no more") {
   const result::RunResult run = replayed(
       "{\"arrival_s\": 0, \"prompt_tokens\": 8000, \"output_tokens\": 11}\n"
@@ -99,9 +100,9 @@ TEST_CASE("entries of a call that was given up move no more") {
 // The prompt is done at 0.1 s; the link fails at 0.15 s, and the decoder computes the prompt until 0.25 s. 10 steps.
 TEST_CASE("a first token that was to come with the entries is lost with them") {
   for (const char* first : {"transferred", "recomputed"}) {
-    const result::RunResult run = replayed(
-        kOne, {kSlow, std::string("kv_by_layer: false, first_token: ") + first, "",
-               "faults: {schedule: [{at: 150 ms, lasts: 20 ms, group: in, node: 0, uplink: 0 GB/s}]}\n", ""});
+    const result::RunResult run =
+        replayed(kOne, {kSlow, std::string("kv_by_layer: false, first_token: ") + first, "",
+                        "faults: {schedule: [{at: 150 ms, lasts: 20 ms, group: in, node: 0, uplink: 0 GB/s}]}\n", ""});
     CAPTURE(first);
     CHECK(mean_of(run, "ttft_s") == approx(0.25));
     CHECK(mean_of(run, "e2e_s") == approx(0.35));
@@ -114,10 +115,14 @@ TEST_CASE("a first token that was to come with the entries is lost with them") {
 // Without anybody that decodes a replica is started when the first chunk starts, at 0: 50 ms of boot and 16.06 GB of
 // weights at 1 TB/s, 66.1 ms. Entries take 111 ms from then on, which is longer than the prompt: until 177.1 ms.
 TEST_CASE("layer by layer a decoder is looked for from the first chunk on") {
-  const Pools none = {kSlow,
-                      "kv_by_layer: true, first_token: prefill, " + kColdStart +
-                          ", controllers: [{policy: autoscale, pool: out, min: 0, up_at: 3, down_at: 0.5, interval: 200 ms}]",
-                      "", "", "", 2};
+  const Pools none = {
+      kSlow,
+      "kv_by_layer: true, first_token: prefill, " + kColdStart +
+          ", controllers: [{policy: autoscale, pool: out, min: 0, up_at: 3, down_at: 0.5, interval: 200 ms}]",
+      "",
+      "",
+      "",
+      2};
   const result::RunResult run = replayed(kOne, none);
   CHECK(mean_of(run, "ttft_s") == approx(0.1));
   CHECK(mean_of(run, "e2e_s") == approx(0.1771 + 0.1).epsilon(1e-3));
@@ -133,9 +138,8 @@ TEST_CASE("layer by layer a decoder is looked for from the first chunk on") {
 // 0.0861 s without a decoder, 0.05 s and then 0.111 s between the pools.
 TEST_CASE("a call is held while there is no decoder for it, not while its entries move") {
   const result::RunResult run =
-      replayed(kOne, {kSlow,
-                      "kv_by_layer: false, first_token: transferred, " + kColdStart,
-                      "", "faults: {schedule: [{at: 150 ms, lasts: 20 ms, group: out, replica: 0}]}\n", ""});
+      replayed(kOne, {kSlow, "kv_by_layer: false, first_token: transferred, " + kColdStart, "",
+                      "faults: {schedule: [{at: 150 ms, lasts: 20 ms, group: out, replica: 0}]}\n", ""});
   CHECK(mean_of(run, "ttft_s") == approx(0.15 + 0.0861 + 0.111).epsilon(1e-3));
   REQUIRE(run.breakdown.requests);
   for (const auto& [name, seconds] : run.breakdown.requests->parts) {

@@ -98,6 +98,48 @@ TEST_CASE("320 decodes with 3 % noise give the parameters back within 3 %, and i
   }
 }
 
+TEST_CASE("what a kernel that packs draws from L2 is what warm records drew, where that is more than memory gives") {
+  auto records = decodes(320, true, 3);
+  RandomStream draws(4);
+  for (const double bandwidth : {8e12, 1e12}) {
+    CAPTURE(bandwidth);
+    add_noise(records, predict(h100(), decode_truth(true), WarmCache{BytesPerSecond(bandwidth), 0.9}, records), draws);
+    const DecodeAttentionCalibration fit = fit_decode_attention(h100(), records, 0.86, true);
+    REQUIRE(fit.parameters.packing);
+    REQUIRE(fit.warm);
+    CHECK(fit.parameters.l2_bandwidth.has_value() == (bandwidth > 3.35e12));
+    if (fit.parameters.l2_bandwidth) CHECK(*fit.parameters.l2_bandwidth == fit.warm->bandwidth);
+  }
+}
+
+// Half of the groups have 32 heads: at a tenth of the peak their tiles of 64 rows take 0.33 ns an entry of 128, whose
+// bytes take 0.17. Those of 16 rows take 0.08, which does not show.
+TEST_CASE(
+    "tiles of few rows are told from the rows, as doublings where those are looked for, and not where there are none") {
+  auto records = decodes(320, false, 5);
+  RandomStream draws(6);
+  for (std::size_t i = 0; i < records.size(); i += 2) records[i].heads = 32 * records[i].kv_heads;
+  add_noise(records, predict(h100(), decode_truth(false), {}, records), draws);
+  CHECK_FALSE(fit_decode_attention(h100(), records, 0.86, false).parameters.row_block);
+  CHECK_FALSE(fit_decode_attention(h100(), records, 0.86, false, Scoring::held_out, true).parameters.row_tiles);
+  DecodeAttentionParameters truth = decode_truth(false);
+  truth.row_block = 16, truth.compute_efficiency = 0.1;
+  add_noise(records, predict(h100(), truth, {}, records), draws);
+  const DecodeAttentionCalibration small = fit_decode_attention(h100(), records, 0.86, false);
+  CHECK(small.parameters.row_block == 16);
+  CHECK(off(small.parameters.compute_efficiency, 0.1) < 0.1);
+  truth = decode_truth(false);
+  truth.row_tiles = DecodeTiles{Seconds(2e-6), 0.5, 0.6};
+  add_noise(records, predict(h100(), truth, {}, records), draws);
+  CHECK_FALSE(fit_decode_attention(h100(), records, 0.86, false).parameters.row_tiles);
+  const DecodeAttentionCalibration fit = fit_decode_attention(h100(), records, 0.86, false, Scoring::held_out, true);
+  REQUIRE(fit.parameters.row_tiles);
+  CHECK_FALSE(fit.parameters.row_block);
+  CHECK(off(fit.parameters.row_tiles->launch.si(), 2e-6) < 0.2);
+  CHECK(off(fit.parameters.row_tiles->cta, 0.5) < 0.2);
+  CHECK(off(fit.parameters.row_tiles->narrow, 0.6) < 0.05);
+}
+
 TEST_CASE("a kernel of its own for heads that share no keys is told from the rows, and not where there is none") {
   DecodeAttentionParameters truth = decode_truth(false);
   truth.ungrouped = DecodeBlocks{Seconds(6e-6), Seconds(1e-6), BytesPerSecond(60e9), Seconds(3e-6)};

@@ -209,26 +209,6 @@ TEST_CASE("appending to the cache takes a time for each new token, up to a threa
   CHECK(extra(1) == approx(2e-6));
 }
 
-TEST_CASE("heads that share no keys run in a kernel of their own where an engine has one") {
-  const Gpu gpu = worked_gpu("h100-sxm");
-  DecodeAttentionParameters p = gpu.decode_attention;
-  const auto micros = [&](int heads) {
-    models::DecodeAttention a = decode(132 * 100, 1);  // 800 blocks of a KV head on each of 132 multiprocessors
-    a.heads = heads;
-    return decode_attention_cost(gpu, p, a).time.si() * 1e6;
-  };
-  const double grouped = micros(32), alone = micros(8);
-  p.ungrouped = DecodeBlocks{p.launch + Seconds(7e-6), p.cta, p.cta_bandwidth, p.split};
-  CHECK(micros(32) == grouped);
-  CHECK(micros(8) == approx(alone + 7));
-  // 799 blocks more on each, of a microsecond: nothing else of 13,200 entries takes as long.
-  p.ungrouped->cta = Seconds(1e-6);
-  const double quick = micros(8);
-  p.ungrouped->cta = Seconds(2e-6);
-  CHECK(micros(8) - quick == approx(799).epsilon(0.01));
-  CHECK(micros(32) == grouped);
-}
-
 TEST_CASE("prefill attention never gets faster with more tokens or a longer cache") {
   const Gpu gpu = worked_gpu("h100-sxm");
   double longest = 0;

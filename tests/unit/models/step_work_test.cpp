@@ -174,6 +174,7 @@ TEST_CASE("each KV law of the model has its own attention, with its own attended
   REQUIRE(decodes.size() == 2);
   for (const auto& [decode, count] : decodes) {
     const bool full = decode.window == 0;
+    CHECK(decode.masks == !full);
     CHECK(count == (full ? 10 : 52));
     CHECK(decode.attended == attended[full ? 0 : 1]);
     CHECK(decode.sequences == 2);

@@ -112,6 +112,11 @@ TEST_CASE("under streaming prompts and decodes attend to the sinks and the windo
   const std::vector<PrefillChunk> chunks = {{3000, 0, true}};
   const auto work = all_of<PrefillAttention>(attention_work(model, {}, {chunks, 0, 1, {}}));
   CHECK(pairs(work.at(0).what) == 1024.0 * 1025 / 2 + 1976.0 * 1024);
+  // The cache holds no more: no kernel is told of a window.
+  const std::vector<Attended> attended = {{2048, 1024}};
+  const auto decodes = all_of<DecodeAttention>(attention_work(model, {}, {chunks, 2, 1, attended}));
+  CHECK(decodes.at(0).what.window == 1024);
+  CHECK_FALSE(decodes[0].what.masks);
   // Gemma's sliding windows stay what they are.
   CHECK(kv_laws(planned("gemma-2-9b", "{policy: streaming, sinks: 4, window: 1020}")) ==
         std::vector<std::int64_t>{1024, 4096});

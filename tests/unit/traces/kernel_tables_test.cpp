@@ -137,8 +137,10 @@ TEST_CASE("attention rows keep their sliding window, and a decode counts its own
       read({folder.write("decode.csv", kAttentionHeader + "V,1,X,generation_attention,a,32,1,64,8,128,1,bfloat16,fp8,"
                                                           "1023,0,0.02\n"
                                                           "V,1,X,generation_attention,a,32,1,64,8,128,1,bfloat16,fp8,"
-                                                          "1023,128,0.01\n")});
-  REQUIRE(tables.decode_attention.size() == 2);
+                                                          "1023,128,0.01\n"
+                                                          "V,1,X,generation_attention,vllm_fa2,32,1,64,8,128,1,"
+                                                          "bfloat16,fp8,1023,256,0.01\n")});
+  REQUIRE(tables.decode_attention.size() == 3);
   CHECK(tables.decode_attention[0] == DecodeAttentionCase{32, 1024, 64, 8, 128, "bf16", "fp8"});
   CHECK(tables.decode_attention[1] == DecodeAttentionCase{32, 1024, 64, 8, 128, "bf16", "fp8", 128});
   CHECK(tables.decode_attention[0].time.si() == approx(20e-6));
