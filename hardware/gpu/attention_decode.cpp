@@ -104,7 +104,7 @@ DecodeAttentionForm::DecodeAttentionForm(const Chip& chip, const DecodeAttention
   if (p.tail_bandwidth) tail_ = entry_bytes_ / p.tail_bandwidth->si();
   unsplit_ = split_into(1);
   // Heads that run apart split no KV.
-  if (readers_ > 1 && p.l2_bandwidth) unsplit_.byte = std::max(unsplit_.byte, readers_ / p.l2_bandwidth->si());
+  if (readers_ > 1) unsplit_.byte = std::max(unsplit_.byte, readers_ / p.l2_bandwidth->si());
 }
 
 DecodeAttentionForm::Split DecodeAttentionForm::split_into(double parts) const {
@@ -185,7 +185,7 @@ const Fields<DecodeAttentionParameters>& decode_attention_fields() {
         .at_least(0);
     f.add("l2_bandwidth", &P::l2_bandwidth,
           "drawn from L2 by all heads of a kernel with `packing` and a window, which keeps it from packing them; "
-          "absent: L2 does not bound them")
+          "absent: windows change nothing")
         .above(0);
     f.add("tail_bandwidth", &P::tail_bandwidth,
           "drawn by the longest sequence's block after the others of a kernel that does not split KV; absent: no tail")
@@ -210,6 +210,8 @@ const Fields<DecodeAttentionParameters>& decode_attention_fields() {
       if (p.ungrouped_correction && !p.ungrouped)
         diagnostics.error(node.find("ungrouped_correction")->where,
                           "there is no 'ungrouped' kernel that it could correct");
+      if (p.l2_bandwidth && !p.packing)
+        diagnostics.error(node.find("l2_bandwidth")->where, "it is of kernels with 'packing'");
     });
     add_fit_fields(f);
     return f;

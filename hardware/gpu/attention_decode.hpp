@@ -39,7 +39,8 @@ struct DecodeAttentionParameters : Fit {
   // (FlashAttention 3), and KV is always split.
   std::optional<Seconds> packing;
   // With a window it packs no group: a block for each query head reads the keys by itself, as far as others have not
-  // left them in L2, and all draw so much from there at most. Absent: L2 does not bound them.
+  // left them in L2, and all draw so much from there at most. Absent: windows change nothing (A100s, whose engines of
+  // 2023 and 2024 ran other kernels, and whose table has no windows).
   std::optional<BytesPerSecond> l2_bandwidth;
   // What the block of the longest sequence draws after the others of an unsplit kernel have ended. Absent: no such
   // tail.
@@ -64,7 +65,7 @@ const Fields<DecodeAttentionParameters>& decode_attention_fields();
 // Whether each query head runs as if it shared its keys with no other (FlashAttention 2: where its kernel is told of a
 // window).
 inline bool apart(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
-  return p.packing && of.masks;
+  return p.l2_bandwidth && of.masks;
 }
 // Whether they run in the kernel of heads that share no keys.
 inline bool in_ungrouped(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {

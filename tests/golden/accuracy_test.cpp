@@ -103,10 +103,11 @@ void check_server_spreads(const std::string& page) {
   const std::string minute = section(page, "In a minute");
   for (const char* what : {"\n| TPOT |", "\n| TTFT |", "\n| power of the GPUs |", "\n| joules of an output token |"})
     CHECK(after(minute.substr(minute.find(what)), "on servers ") >= 88);
-  const std::pair<const char*, const char*> kept[] = {{"TPOT from ", "tpot_s.mean"},
-                                                      {"TTFT from ", "ttft_s.mean"},
-                                                      {"watts above those at rest from ", "mean_w"},
-                                                      {"above those at rest from ", "joules_per_output_token"}};
+  const std::pair<const char*, const char*> kept[] = {
+      {"TPOT from ", "tpot_s.mean"},
+      {"TTFT from ", "ttft_s.mean"},
+      {"watts above those at rest from ", "mean_w"},
+      {"output token above those at rest from ", "joules_per_output_token"}};
   std::size_t from = minute.find("*On servers*");
   for (const auto& [words, column] : kept) {
     CAPTURE(column);

@@ -72,6 +72,8 @@ TEST_CASE("the correction of a kernel whose heads run apart is looked up by them
   CHECK(features_of(p, a).log2(Feature::kv_heads) == 3);
   CHECK(features_of(p, a).log2(Feature::group) == 2);
   p.packing = Seconds(6e-6);
+  CHECK(features_of(p, a).log2(Feature::group) == 2);  // nothing was measured of its windows
+  p.l2_bandwidth = BytesPerSecond(1e12);
   CHECK(features_of(p, a).log2(Feature::kv_heads) == 5);
   CHECK(features_of(p, a).log2(Feature::streams) == 7);
   CHECK(features_of(p, a).log2(Feature::group) == 0);
