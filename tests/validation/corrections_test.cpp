@@ -106,7 +106,8 @@ void check_decode(const std::string& name, const std::string& device, double bou
   const Gpu gpu = gpu_named(name);
   const Halves halves(bf16_attention(tables->decode_attention));
   const auto fit = fit_decode_attention(gpu, halves.some(), gpu.gemm.compute_efficiency, tables->warm_attention);
-  CHECK(corrected_error(decode_attention_correction_plans().back(),
+  // Not the last one, of few features.
+  CHECK(corrected_error(decode_attention_correction_plans()[1],
                         correction_rows(gpu, fit.parameters, fit.warm, halves.seen),
                         correction_rows(gpu, fit.parameters, fit.warm, halves.unseen)) <= bound);
 }
