@@ -26,11 +26,9 @@ constexpr const char* kEngines =
     "ai-dynamo/aiconfigurator @ 095f58a: vLLM 0.24, SGLang 0.5.14, TensorRT-LLM 1.3.0rc20, NCCL 2.29; samples.";
 // The phases of times of up to 200 us within 2.05 us have a mean vector of 0.49 to 0.81; an H200's 0.03 to 0.06.
 constexpr const char* kEnginesInSteps =
-    "ai-dynamo/aiconfigurator @ 095f58a: vLLM 0.24, SGLang 0.5.14, TensorRT-LLM 1.3.0rc20, NCCL 2.29; samples. Times "
-    "of "
-    "attention come in steps of 2.05 us: a time between two of them is off by 1.9 to 3.5 % in the mean of a table by "
-    "that "
-    "alone.";
+    "ai-dynamo/aiconfigurator @ 095f58a: vLLM 0.24, SGLang 0.5.14, TensorRT-LLM 1.3.0rc20, NCCL 2.29; samples. "
+    "Times of attention come in steps of 2.05 us: a time between two of them is off by 1.9 to 3.5 % in the mean of a "
+    "table by that alone.";
 constexpr std::array kTables = {
     Tables{"h100-sxm", "h100_sxm", "ai-dynamo/aiconfigurator @ 095f58a: vLLM 0.24, NCCL 2.29.", "h200", "h200_sxm"},
     Tables{"h200", "h200_sxm", kEngines, "h100-sxm", "h100_sxm"},

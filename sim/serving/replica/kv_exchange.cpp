@@ -8,14 +8,14 @@ namespace llmscape::serving {
 
 void KvExchange::expect(Request& request, std::uint64_t request_id, int adapter) {
   auto behind = expected_.end();
-  while (behind != expected_.begin() && std::prev(behind)->request->priority > request.priority) --behind;
-  expected_.insert(behind, {&request, request_id, adapter, 0, {}});
+  while (behind != expected_.begin() && std::prev(behind)->priority > request.priority) --behind;
+  expected_.insert(behind, {&request, request_id, request.priority, adapter, 0, {}});
 }
 
 const KvImport* KvExchange::reserve_next() {
   if (expected_.empty()) return nullptr;
   KvImport& next = expected_.front();
-  if (!state_.waiting.empty() && state_.waiting.front().priority <= next.request->priority) return nullptr;
+  if (!state_.waiting.empty() && state_.waiting.front().priority <= next.priority) return nullptr;
   if (!state_.running.fits(max_sequences_, next.adapter) || !state_.kv.reserve(next)) return nullptr;
   ++state_.counts.touched;
   state_.running.keep_slot(next.adapter);
