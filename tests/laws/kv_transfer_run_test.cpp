@@ -145,8 +145,8 @@ TEST_CASE("a call is held while there is no decoder for it, not while its entrie
   REQUIRE(run.breakdown.requests);
   const auto& parts = run.breakdown.requests->parts;
   const std::map<std::string, double> spent(parts.begin(), parts.end());
-  CHECK(spent.at("held_s") == approx(0.0861).epsilon(1e-3));
-  CHECK(spent.at("moving_s") == approx(0.161));
+  CHECK(spent.at("held") == approx(0.0861).epsilon(1e-3));
+  CHECK(spent.at("moving") == approx(0.161));
 }
 
 }  // namespace kv_transfer_run_test
