@@ -315,7 +315,7 @@ TEST_CASE("a sequence that comes takes what is not cached here; its answer's blo
 
     Request second = request_of(40, 20);
     second.prompt = {{1, 33, 0}, {7, 7, 0}};
-    KvImport import{&second, 2, -1, 0, {}};
+    KvImport import{&second, 2, 0, -1, 0, {}};
     REQUIRE(kv.reserve(import));
     CHECK(import.hit_blocks == 2);
     CHECK(kv.pool.used() == (grows ? 3 : 4));  // 40 tokens, or 60
@@ -329,7 +329,7 @@ TEST_CASE("a sequence that comes takes what is not cached here; its answer's blo
     CHECK(kv.pool.used() == 0);
 
     Request large = request_of(170, 1, 3);
-    KvImport too_large{&large, 3, -1, 0, {}};
+    KvImport too_large{&large, 3, 0, -1, 0, {}};
     CHECK_FALSE(kv.reserve(too_large));
     CHECK(kv.pool.used() == 0);
   }
