@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -77,7 +78,8 @@ struct PrefillAttention {
 struct DecodeAttention {
   std::int64_t sequences = 0;
   std::int64_t tokens_per_sequence = 1;
-  Attended attended;  // entries under this layer's KV law
+  Attended attended;          // entries under this layer's KV law
+  std::int64_t contexts = 0;  // entries before the layer's own window cuts them; 0: as many as are attended to
   int heads = 0, kv_heads = 0, head_dim = 0;
   std::int64_t window = 0;
   bool masks = false;  // the layer's own window, which its kernel is told; else the cache holds no more
@@ -85,6 +87,10 @@ struct DecodeAttention {
   AttentionKernel kernel = AttentionKernel::softmax;
   int value_dim = 0;  // as in PrefillAttention
   bool values_in_keys = false;
+  // Entries of a sequence before a window cuts them.
+  [[nodiscard]] double mean_context() const {
+    return static_cast<double>(std::max(contexts, attended.sum)) / static_cast<double>(sequences);
+  }
   [[nodiscard]] int value_width() const { return value_dim > 0 ? value_dim : head_dim; }
   [[nodiscard]] int stored_width() const { return values_in_keys ? head_dim : head_dim + value_width(); }
   [[nodiscard]] double stored_bytes() const { return kv.stored_bytes(head_dim, values_in_keys ? 0 : value_width()); }

@@ -77,7 +77,8 @@ std::pair<std::vector<Row>, std::size_t> learned_rows(const std::vector<Row>& fi
     return !rows.empty() && rows.front().format != fitted.front().format;
   };
   if (other(cut)) cut.clear();
-  if (other(wide) || fitted.size() < kFewestBesideWide) wide.clear();
+  const auto whole = std::ranges::count(fitted, 0, &Row::window);
+  if (other(wide) || static_cast<std::size_t>(whole) < kFewestBesideWide) wide.clear();
   const std::size_t count = cut.size();
   return {both(std::move(cut), wide), count};
 }
@@ -125,7 +126,12 @@ std::vector<traces::TimedPrefillAttention> FamilyFits::prompt_rows(const std::st
 }
 
 std::vector<traces::TimedDecodeAttention> FamilyFits::decode_rows(const std::string& kv, AttentionRows which) const {
-  return attention_rows(tables_.decode_attention, kv, which);
+  auto rows = attention_rows(tables_.decode_attention, kv, which);
+  if (which != AttentionRows::fitted || rows.empty() || rows.size() >= kFewestOfDecodes) return rows;
+  auto within = attention_rows(tables_.decode_attention, kv, AttentionRows::within);
+  if (!within.empty() && within.front().format == rows.front().format)
+    std::ranges::move(within, std::back_inserter(rows));
+  return rows;
 }
 
 bool FamilyFits::reads_narrow_keys() const {

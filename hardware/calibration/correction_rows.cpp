@@ -44,12 +44,14 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const DecodeAttenti
     attention.attended = attended(r);
     attention.window = r.window;
     attention.masks = r.window > 0;
-    rows.push_back({{{features_of(p, attention), decode_attention_cost(chip, p, attention, warm).time.si()}},
+    attention.contexts = r.sequences * r.context;
+    const bool alone = apart(chip, p, attention);
+    rows.push_back({{{features_of(attention, alone), decode_attention_cost(chip, p, attention, warm).time.si()}},
                     0,
                     r.time.si(),
                     head_shape(r),
                     1,
-                    r.heads == r.kv_heads});
+                    alone || r.heads == r.kv_heads});
   }
   return rows;
 }
@@ -75,7 +77,7 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const DecodeAttenti
   std::vector<CorrectionRow> rows;
   for (const traces::TimedLatentAttention& r : records) {
     const models::DecodeAttention attention = latent_decode(r);
-    rows.push_back({{{features_of(p, attention), decode_attention_cost(chip, p, attention, warm).time.si()}},
+    rows.push_back({{{features_of(attention, false), decode_attention_cost(chip, p, attention, warm).time.si()}},
                     0,
                     r.time.si(),
                     {r.heads, r.sequences}});

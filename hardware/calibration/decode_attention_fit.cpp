@@ -17,6 +17,10 @@ constexpr std::size_t kFewestOfAKernel = 20;
 // What tiles there are lowers the loss to less than this share.
 constexpr double kTilesTell = 0.93;
 constexpr std::int64_t kSmallTile = 16;  // rows of FlashInfer's smallest tile
+// TensorRT-LLM's XQA of Hopper, as its tables show it: waves that its keys are split over, the share of the
+// multiprocessors below which masked attention is taken instead, and keys of a part of that.
+constexpr double kWaves = 8, kLeastFill = 0.25;
+constexpr std::int64_t kUngroupedPartKeys = 256;
 
 // What is known of the kernel and its records, or supposed, before the fit.
 struct DecodeKernel {
@@ -28,6 +32,7 @@ struct DecodeKernel {
   bool parts = false;        // heads that share no keys in a kernel of their own
   bool small_tiles = false;  // of 16 rows, for groups of no more, and an efficiency of its own
   bool row_tiles = false;    // a kernel for each doubling of a group's rows
+  bool waves = false;        // keys of groups over several waves of blocks
 };
 
 // What the records timed.
@@ -65,6 +70,7 @@ std::vector<FreeParameter> free_parameters(const Chip& chip, const DecodeKernel&
     all.push_back({"row_tiles.cta", 0.02, 3, 0.3, 1.0});
     all.push_back({"row_tiles.narrow", 0.3, 2, 0.9, 0.3});
   }
+  if (kernel.waves) all.push_back({"split_waves.part", 0.05, 1.5, 0.6, 0.5});
   if (kernel.warm) {
     const double memory = chip.hbm_bandwidth.value.si();
     const WarmCache supposed = supposed_warm_cache(chip);
@@ -90,7 +96,8 @@ Form form_of(const DecodeKernel& kernel, BytesPerSecond memory_bandwidth, std::s
   p.cta_bandwidth = BytesPerSecond(free[4]);
   std::size_t next = 5;
   if (kernel.parts) {
-    p.ungrouped = DecodeBlocks{Seconds(free[5]), Seconds(free[6]), BytesPerSecond(free[8]), Seconds(free[7])};
+    p.ungrouped =
+        DecodeBlocks{Seconds(free[5]), Seconds(free[6]), BytesPerSecond(free[8]), Seconds(free[7]), std::nullopt};
     next = 9;
   }
   if (kernel.packs) p.packing = Seconds(free[next++]);
@@ -103,6 +110,10 @@ Form form_of(const DecodeKernel& kernel, BytesPerSecond memory_bandwidth, std::s
   if (kernel.row_tiles) {
     p.row_tiles = DecodeTiles{Seconds(free[next]), free[next + 1], free[next + 2]};
     next += 3;
+  }
+  if (kernel.waves) {
+    p.split_waves = DecodeWaves{kWaves, kLeastFill, free[next++]};
+    p.ungrouped->part_keys = kUngroupedPartKeys;
   }
   if (kernel.warm) form.warm = WarmCache{BytesPerSecond(free[next]), free[next + 1]};
   // Keys found in L2 that arrived no faster than from memory say nothing of it.
@@ -119,6 +130,7 @@ std::vector<DecodeRow> decode_rows(std::span<const TimedDecodeAttention> records
     row.attention.attended = attended(r);
     row.attention.window = r.window;
     row.attention.masks = r.window > 0;
+    row.attention.contexts = r.sequences * r.context;
   }
   return all;
 }
@@ -164,6 +176,7 @@ DecodeAttentionCalibration fit_decode_rows(const Chip& chip, const std::vector<D
   const auto alone = static_cast<std::size_t>(std::ranges::count_if(rows, ungrouped));
   kernel.parts = !kernel.computes && alone >= kFewestOfAKernel && rows.size() - alone >= kFewestOfAKernel &&
                  better_with(&DecodeKernel::parts, kTwoKernels);
+  kernel.waves = kernel.parts && !kernel.packs && !doublings && better_with(&DecodeKernel::waves, kTilesTell);
   bool DecodeKernel::* tiles = doublings ? &DecodeKernel::row_tiles : &DecodeKernel::small_tiles;
   kernel.*tiles = !kernel.computes && better_with(tiles, kTilesTell);
 

@@ -15,6 +15,16 @@ struct DecodeBlocks {
   Seconds cta;
   BytesPerSecond cta_bandwidth;
   Seconds split;
+  std::optional<std::int64_t> part_keys;  // of one part at least; absent: 128
+};
+
+// How TensorRT-LLM's kernel of groups of Hopper (XQA) splits keys: over several waves of blocks, and by the whole
+// context, whether a window cuts it or not. Launches that would fill less than a share of the multiprocessors run in
+// the kernel of heads that share no keys, a block for each query head (XQA's decision whether it is worth it).
+struct DecodeWaves {
+  double waves = 0;       // blocks for each multiprocessor
+  double least_fill = 0;  // share of the multiprocessors
+  double part = 1;        // cost of a block beyond the first of its keys, as a share of the first's
 };
 
 // Kernels for tiles of 8, 16, 32 and more query rows of a group: what each doubling beyond 8 adds (TensorRT-LLM's of
@@ -51,7 +61,9 @@ struct DecodeAttentionParameters : Fit {
   // Engines whose heads that share no keys run in another kernel than groups of them (TensorRT-LLM: masked multi-head
   // attention, a block for each head, beside XQA). Absent: in the same.
   std::optional<DecodeBlocks> ungrouped;
-  // Of this kernel's times, where its rows told more of it than those of both kernels; absent: `correction` is of both.
+  std::optional<DecodeWaves> split_waves;  // absent: keys are split over the multiprocessors once
+  // Of the ungrouped kernel's times, where its rows told more of it than those of both kernels; absent: `correction` is
+  // of both.
   std::optional<Correction> ungrouped_correction;
   // Rows of the tile that a group of no more takes; absent: 64, as larger groups take multiples of.
   std::optional<std::int64_t> row_block;
@@ -62,19 +74,15 @@ struct DecodeAttentionParameters : Fit {
 };
 const Fields<DecodeAttentionParameters>& decode_attention_fields();
 
-// Whether each query head runs as if it shared its keys with no other (FlashAttention 2: where its kernel is told of a
-// window).
-inline bool apart(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
-  return p.l2_bandwidth && of.masks;
-}
-// Whether they run in the kernel of heads that share no keys.
-inline bool in_ungrouped(const DecodeAttentionParameters& p, const models::DecodeAttention& of) {
-  return p.ungrouped && (of.heads == of.kv_heads || apart(p, of));
-}
-// The correction of what it takes, if any.
-const Correction* correction_of(const DecodeAttentionParameters&, const models::DecodeAttention&);
-// What that is looked up by: heads that run apart are no group.
-Features features_of(const DecodeAttentionParameters&, const models::DecodeAttention&);
+// Entries of a context, in the mean and before a window cuts it, from which a group's heads share what they read;
+// below, each runs as if it shared its keys with no other. Never: infinite (FlashAttention 2, told of a window).
+double grouped_from(const Chip&, const DecodeAttentionParameters&, const models::DecodeAttention&);
+// Whether they do not.
+bool apart(const Chip&, const DecodeAttentionParameters&, const models::DecodeAttention&);
+// Of heads that run apart or not: the correction of what it takes, if any, and what that is looked up by: heads that
+// run apart are no group.
+const Correction* correction_of(const DecodeAttentionParameters&, const models::DecodeAttention&, bool apart);
+Features features_of(const models::DecodeAttention&, bool apart);
 
 // Keys and values that the launch before has left in L2, as in tables timed by repeating one launch: caches well below
 // `held` of L2 are read at `bandwidth`. Never so in serving.
@@ -91,11 +99,13 @@ KernelCost decode_attention_cost(const Chip&, const DecodeAttentionParameters&, 
                                  const std::optional<WarmCache>& warm = {});
 
 // The same, without its correction, for steps that differ in nothing but what they attend to: the rest is worked out
-// once. `of` has sequences, and a head.
+// once. `of` has sequences, and a head; its heads run apart or not.
 class DecodeAttentionForm {
  public:
-  DecodeAttentionForm(const Chip&, const DecodeAttentionParameters&, const models::DecodeAttention& of);
-  [[nodiscard]] KernelCost cost(const models::Attended&, const std::optional<WarmCache>& warm = {}) const;
+  DecodeAttentionForm(const Chip&, const DecodeAttentionParameters&, const models::DecodeAttention& of, bool apart);
+  // `contexts`: entries before a window cuts them, where there are more.
+  [[nodiscard]] KernelCost cost(const models::Attended&, std::int64_t contexts,
+                                const std::optional<WarmCache>& warm = {}) const;
 
   // Entries of a sequence.
   [[nodiscard]] double mean(const models::Attended& attended) const {
@@ -115,15 +125,19 @@ class DecodeAttentionForm {
   const Chip* chip_;
   double sms_, bandwidth_, seconds_per_byte_;
   double queries_, sequences_;
-  double streams_;        // of keys: KV heads, or query heads that run apart
-  double readers_;        // of a KV head's keys, each by itself
-  double work_;           // sequences x streams
-  double share_;          // of a sequence
-  double most_splits_;    // that the multiprocessors have room for; 1: KV is not split
-  double entry_bytes_;    // stored of an entry and KV head
-  double entries_bytes_;  // of an entry
-  double widening_ = 0;   // seconds for a byte of the cache
-  double rows_bytes_;     // queries and outputs
+  double streams_;                // of keys: KV heads, or query heads that run apart
+  double readers_;                // of a KV head's keys, each by itself
+  double work_;                   // sequences x streams
+  double share_;                  // of a sequence
+  double most_splits_;            // that the multiprocessors have room for; 1: KV is not split
+  double part_keys_;              // of one part at least
+  double part_cost_ = 1;          // of a block beyond the first of its keys, as a share of the first's
+  bool splits_contexts_ = false;  // whole ones, whatever a window leaves of them
+  bool reads_again_ = false;      // each reader, as far as others have not left its keys in L2
+  double entry_bytes_;            // stored of an entry and KV head
+  double entries_bytes_;          // of an entry
+  double widening_ = 0;           // seconds for a byte of the cache
+  double rows_bytes_;             // queries and outputs
   double rows_seconds_;
   double entry_seconds_;                  // of all rows of a tile with an entry, on all multiprocessors
   double pair_flops_;                     // of all heads

@@ -4,6 +4,7 @@
 #include "hardware/gpu/correction.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -22,15 +23,20 @@ class DecodeTable {
 
  private:
   KernelCost of_some(const models::DecodeAttention& attention) {
-    const Kept& of = kept(attention);
-    KernelCost cost = of.form.cost(attention.attended);
+    const Kept& grouped = kept(attention);
+    const Kept& of = grouped.apart && attention.mean_context() < grouped.grouped_from ? *grouped.apart : grouped;
+    KernelCost cost = of.form.cost(attention.attended, attention.contexts);
     if (of.line) cost.time *= of.line->factor(of.form.mean(attention.attended));
     return cost;
   }
   struct Kept {
     DecodeAttentionForm form;
     std::optional<CorrectionLine> line;
+    // The same for heads that run apart, of contexts in the mean below so many entries.
+    double grouped_from = 0;
+    std::unique_ptr<const Kept> apart;
   };
+  [[nodiscard]] Kept kernel(const models::DecodeAttention& attention, bool apart) const;
   const Kept& kept(const models::DecodeAttention& attention) {
     const auto sequences = static_cast<std::size_t>(attention.sequences);
     if (attention.tokens_per_sequence == tokens_per_sequence_ && sequences < by_sequences_.size() &&

@@ -170,6 +170,7 @@ void GpuPrices::add_attention(PartCost& part, const models::Batch& batch) {
     layers.decode.sequences = batch.decodes;
     layers.decode.tokens_per_sequence = batch.tokens_per_decode;
     layers.decode.attended = batch.decodes > 0 ? batch.attended[layers.law] : models::Attended();
+    layers.decode.contexts = layers.decode.masks && batch.decodes > 0 ? batch.attended.front().sum : 0;
     const auto prompts =
         layers.change.passed_by_last_only ? std::span<const models::PrefillChunk>() : seen(layers, chunks);
     if (layers.change.passed_by_last_only && !chunks.empty()) {

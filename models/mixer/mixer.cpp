@@ -57,6 +57,7 @@ DecodeAttention LayerShare::decode(const Batch& batch, const Attended& attended,
   work.attended = attended;
   work.window = change.reach.value_or(window);
   work.masks = !change.reach && window > 0;
+  if (work.masks && batch.decodes > 0) work.contexts = batch.attended.front().sum;
   work.kv = precision.kv;
   return work;
 }

@@ -161,7 +161,7 @@ std::int64_t number_of(const YamlNode& node, std::string_view key) {
   return number;
 }
 
-YamlNode value_of(std::string_view text, std::string_view origin, bool quoted = false) {
+YamlNode scalar(std::string_view text, std::string_view origin, bool quoted = false) {
   YamlNode node = YamlNode::scalar(std::string(text), quoted);
   node.origin = origin;
   return node;
@@ -211,27 +211,27 @@ void lay(YamlNode& engine, Diagnostics& diagnostics) {
   const std::string origin = said ? fmt::format("engine {} {}", name, version) : "default";
 
   if (!said) named = &engine.set("engine", YamlNode::mapping(engine.where));
-  if (!named->find("name")) named->set("name", value_of(name, origin));
-  if (!named->find("version")) named->set("version", value_of(version, origin, true));
+  if (!named->find("name")) named->set("name", scalar(name, origin));
+  if (!named->find("version")) named->set("version", scalar(version, origin, true));
   for (const std::string_view key : {"kv_cache", "attention", "logits"})
-    if (defaults.contains(key) && !named->find(key)) named->set(std::string(key), value_of(defaults.at(key), origin));
+    if (defaults.contains(key) && !named->find(key)) named->set(std::string(key), scalar(defaults.at(key), origin));
   if (const auto first = defaults.find("first_report"); first != defaults.end() &&
                                                         text_of(*named, "stream_interval").value_or("1") != "1" &&
                                                         !named->find("first_report"))
-    named->set("first_report", value_of(first->second, origin));
+    named->set("first_report", scalar(first->second, origin));
   // A batcher alone says how steps are planned, not whose host plans them.
   for (const std::string_view key : {"per_step", "per_sequence"})
     if (const auto cost = defaults.find(key);
         said && cost != defaults.end() && cost->second != "0 s" && !named->find(key))
-      named->set(key, value_of(cost->second, origin + ", fitted end to end"));
+      named->set(key, scalar(cost->second, origin + ", fitted end to end"));
   if (!batcher) engine.set("batcher", YamlNode::mapping(engine.where));
   YamlNode& scheduler = *engine.find("batcher");
-  if (!policy) scheduler.set("policy", value_of(defaults.at("batcher"), origin));
+  if (!policy) scheduler.set("policy", scalar(defaults.at("batcher"), origin));
   const std::string_view schedules = policy ? std::string_view(*policy) : defaults.at("batcher");
   const auto ahead = std::ranges::find(kAsynchronous, schedules, &Switch::batcher);
   if (ahead != kAsynchronous.end() && defaults.contains("asynchronous") && !scheduler.find(ahead->key)) {
     const bool overlaps = defaults.at("asynchronous") == "true" && may_overlap(engine, name);
-    scheduler.set(ahead->key, value_of(overlaps ? "true" : "false", origin));
+    scheduler.set(ahead->key, scalar(overlaps ? "true" : "false", origin));
   }
   const bool whole = std::ranges::find(kWholePrompts, schedules) != kWholePrompts.end();
   if (const YamlNode* first = engine.find("first_token"); whole && first && first->text == "recomputed")
@@ -243,7 +243,7 @@ void lay(YamlNode& engine, Diagnostics& diagnostics) {
   for (const std::string_view key : {"cuda_graphs", "kv_windows", "first_token"})
     if (!engine.find(key)) {
       const bool impossible = whole && defaults.at(key) == "recomputed";
-      engine.set(key, value_of(impossible ? "prefill" : defaults.at(key), origin));
+      engine.set(key, scalar(impossible ? "prefill" : defaults.at(key), origin));
     }
   write_mode(engine, defaults.at("cuda_graphs"));
 }

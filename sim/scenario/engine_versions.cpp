@@ -9,7 +9,7 @@
 namespace llmscape::scenario {
 namespace {
 
-std::vector<std::int64_t> numbers_of(std::string_view version) {
+std::vector<std::int64_t> version_numbers(std::string_view version) {
   std::vector<std::int64_t> numbers;
   const char* at = version.data();
   const char* const end = at + version.size();
@@ -25,7 +25,7 @@ std::vector<std::int64_t> numbers_of(std::string_view version) {
 }  // namespace
 
 int compare_versions(std::string_view a, std::string_view b) {
-  std::vector<std::int64_t> left = numbers_of(a), right = numbers_of(b);
+  std::vector<std::int64_t> left = version_numbers(a), right = version_numbers(b);
   const std::size_t size = std::max(left.size(), right.size());
   left.resize(size);
   right.resize(size);

@@ -75,6 +75,36 @@ int floor_of(const std::vector<std::vector<std::string>>& floors, const std::str
   return -1;
 }
 
+// Functions of a namespace: their names, each with the type of its first parameter.
+using Functions = std::map<std::string, std::string>;
+
+// Those that begin a line of `text`.
+Functions functions_in(const std::string& text) {
+  static const std::regex begins(
+      R"re(\n(?:\[\[nodiscard\]\] )?(?:inline |constexpr )*[A-Za-z_][\w:<>,&* ]*[ &*](\w+)\(([\w:<>&* ]*[ &*])\w+(?:[,)]| = ))re");
+  Functions all;
+  for (auto found = std::sregex_iterator(text.begin(), text.end(), begins); found != std::sregex_iterator(); ++found)
+    all[(*found)[1]] = (*found)[2];
+  return all;
+}
+
+std::string namespace_of(const Source& source) {
+  static const std::regex opens(R"(\nnamespace (llmscape[\w:]*) \{)");
+  std::smatch found;
+  return std::regex_search(source.text, found, opens) ? found.str(1) : "";
+}
+
+// What stands in the anonymous namespaces of a source.
+std::string anonymous_part(const std::string& text) {
+  std::string all;
+  for (std::size_t from = text.find("\nnamespace {\n"); from != std::string::npos;) {
+    const std::size_t to = text.find("\n}  // namespace", from);
+    all += text.substr(from, to - from);
+    from = to == std::string::npos ? to : text.find("\nnamespace {\n", to);
+  }
+  return all;
+}
+
 }  // namespace
 
 TEST_CASE("no include runs up the floors of docs/architecture.md, so that there is no circle") {
@@ -126,6 +156,29 @@ TEST_CASE("the namespace is the folder") {
     ++files;
   }
   CHECK(files > 500);
+}
+
+// Sources are compiled in batches: such a function would be called by its neighbours, without a word.
+TEST_CASE("no anonymous function has the name and first parameter of one in a namespace around its own") {
+  std::map<std::string, Functions> declared;
+  const auto all = sources();
+  for (const Source& source : all)
+    if (source.path.ends_with(".hpp")) declared[namespace_of(source)].merge(functions_in(source.text));
+  CHECK(declared["llmscape"].at("value_of") == "std::string_view ");
+  std::size_t anonymous = 0;
+  for (const Source& source : all) {
+    if (!source.path.ends_with(".cpp")) continue;
+    const Functions own = functions_in(anonymous_part(source.text));
+    anonymous += own.size();
+    std::string around = namespace_of(source);
+    for (std::size_t end = around.rfind("::"); end != std::string::npos; end = around.rfind("::")) {
+      around.resize(end);
+      for (const auto& [name, parameter] : own)
+        if (const auto hidden = declared[around].find(name); hidden != declared[around].end())
+          CHECK_MESSAGE(hidden->second != parameter, source.path, ": ", name);
+    }
+  }
+  CHECK(anonymous > 1000);
 }
 
 TEST_CASE("no source has more than 350 lines") {

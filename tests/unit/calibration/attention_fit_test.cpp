@@ -142,7 +142,7 @@ TEST_CASE(
 
 TEST_CASE("a kernel of its own for heads that share no keys is told from the rows, and not where there is none") {
   DecodeAttentionParameters truth = decode_truth(false);
-  truth.ungrouped = DecodeBlocks{Seconds(6e-6), Seconds(1e-6), BytesPerSecond(60e9), Seconds(3e-6)};
+  truth.ungrouped = DecodeBlocks{Seconds(6e-6), Seconds(1e-6), BytesPerSecond(60e9), Seconds(3e-6), std::nullopt};
   auto records = decodes(320, false, 7);  // one of eight shapes shares none: 40 rows
   CHECK_FALSE(fit_decode_attention(h100(), records, 0.86, false).parameters.ungrouped);
   RandomStream draws(8);
@@ -152,6 +152,26 @@ TEST_CASE("a kernel of its own for heads that share no keys is told from the row
   CHECK(off(fit.parameters.ungrouped->launch.si(), 6e-6) < 0.05);
   CHECK(off(fit.parameters.ungrouped->cta.si(), 1e-6) < 0.1);
   CHECK(off(fit.parameters.cta.si(), 3e-6) < 0.03);
+}
+
+// 1,536 blocks at most split their keys over 8 waves, and small launches run apart.
+TEST_CASE("keys of groups over several waves of blocks are told from the rows, beside heads in a kernel of their own") {
+  DecodeAttentionParameters truth = decode_truth(false);
+  truth.ungrouped = DecodeBlocks{Seconds(6e-6), Seconds(1e-6), BytesPerSecond(60e9), Seconds(3e-6), std::nullopt};
+  auto records = decodes(320, false, 9);
+  for (std::size_t i = 0; i < records.size(); i += 3) records[i].heads = records[i].kv_heads;
+  RandomStream draws(10);
+  add_noise(records, predict(h100(), truth, {}, records), draws);
+  CHECK_FALSE(fit_decode_attention(h100(), records, 0.86, false).parameters.split_waves);
+  truth.ungrouped->part_keys = 256;
+  truth.split_waves = DecodeWaves{8, 0.25, 0.5};
+  add_noise(records, predict(h100(), truth, {}, records), draws);
+  const DecodeAttentionCalibration fit = fit_decode_attention(h100(), records, 0.86, false);
+  REQUIRE(fit.parameters.split_waves);
+  CHECK(off(fit.parameters.split_waves->part, 0.5) < 0.2);
+  CHECK(fit.parameters.split_waves->waves == 8);
+  CHECK(fit.parameters.ungrouped->part_keys == 256);
+  CHECK_FALSE(fit_decode_attention(h100(), records, 0.86, false, Scoring::held_out, true).parameters.split_waves);
 }
 
 PrefillAttentionParameters prefill_truth(bool by_head) {

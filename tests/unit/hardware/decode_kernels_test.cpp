@@ -64,22 +64,26 @@ TEST_CASE("a window keeps FlashAttention 2 from packing: a block for each query 
   CHECK(micros_of(gpu, windowed) == alone);
 }
 
+Features looked_up(const DecodeAttentionParameters& p, const models::DecodeAttention& a) {
+  return features_of(a, apart(worked_gpu("h100-sxm"), p, a));
+}
+
 TEST_CASE("the correction of a kernel whose heads run apart is looked up by them: 32 streams a sequence, no group") {
   DecodeAttentionParameters p;
   models::DecodeAttention a = grouped_decode(4, 1024);
   a.window = 1024;
   a.masks = true;
-  CHECK(features_of(p, a).log2(Feature::kv_heads) == 3);
-  CHECK(features_of(p, a).log2(Feature::group) == 2);
+  CHECK(looked_up(p, a).log2(Feature::kv_heads) == 3);
+  CHECK(looked_up(p, a).log2(Feature::group) == 2);
   p.packing = Seconds(6e-6);
-  CHECK(features_of(p, a).log2(Feature::group) == 2);  // nothing was measured of its windows
+  CHECK(looked_up(p, a).log2(Feature::group) == 2);  // nothing was measured of its windows
   p.l2_bandwidth = BytesPerSecond(1e12);
-  CHECK(features_of(p, a).log2(Feature::kv_heads) == 5);
-  CHECK(features_of(p, a).log2(Feature::streams) == 7);
-  CHECK(features_of(p, a).log2(Feature::group) == 0);
+  CHECK(looked_up(p, a).log2(Feature::kv_heads) == 5);
+  CHECK(looked_up(p, a).log2(Feature::streams) == 7);
+  CHECK(looked_up(p, a).log2(Feature::group) == 0);
   a.window = 0;
   a.masks = false;
-  CHECK(features_of(p, a).log2(Feature::kv_heads) == 3);
+  CHECK(looked_up(p, a).log2(Feature::kv_heads) == 3);
 }
 
 TEST_CASE("heads that share no keys run in a kernel of their own where an engine has one") {
@@ -91,7 +95,7 @@ TEST_CASE("heads that share no keys run in a kernel of their own where an engine
     return decode_attention_cost(gpu, p, a).time.si() * 1e6;
   };
   const double grouped = micros(32), alone = micros(8);
-  p.ungrouped = DecodeBlocks{p.launch + Seconds(7e-6), p.cta, p.cta_bandwidth, p.split};
+  p.ungrouped = DecodeBlocks{p.launch + Seconds(7e-6), p.cta, p.cta_bandwidth, p.split, std::nullopt};
   CHECK(micros(32) == grouped);
   CHECK(micros(8) == approx(alone + 7));
   // 799 blocks more on each, of a microsecond: nothing else of 13,200 entries takes as long.
@@ -102,6 +106,69 @@ TEST_CASE("heads that share no keys run in a kernel of their own where an engine
   CHECK(micros(32) == grouped);
 }
 
+// As TensorRT-LLM's of Hopper: 4 sequences of 8 KV heads are 32 streams, and a quarter of 132 multiprocessors is 33
+// blocks, so that groups run in their kernel from two parts of 128 entries on.
+struct SplitWaves {
+  Gpu gpu = worked_gpu("h100-sxm");
+  DecodeAttentionParameters p = gpu.decode_attention;
+  SplitWaves() {
+    p.correction.reset();
+    p.cta = Seconds(400e-6);
+    p.split = Seconds(3e-6);
+    p.split_waves = DecodeWaves{8, 0.25, 0.5};
+    p.ungrouped = DecodeBlocks{p.launch + Seconds(7e-6), p.cta, BytesPerSecond(10e9), Seconds(5e-6), 256};
+  }
+  [[nodiscard]] double memory(double entries) const { return entries * 4096 / (p.memory_efficiency * 3.35e12); }
+  [[nodiscard]] double rows() const { return memory(4.0 * 32 * 4 / 32); }  // 4 x 32 x 512 bytes
+  // Of tiles of 64 rows for each of `streams`, on a share of the multiprocessors.
+  [[nodiscard]] double compute(double entries, double streams, double share) const {
+    return entries * streams * 64 * 512 / share / (p.compute_efficiency * gpu.peak_bf16.value.si());
+  }
+  [[nodiscard]] double seconds(const models::DecodeAttention& a) const {
+    DecodeTable table(gpu, p);
+    models::DecodeAttention other = a;
+    other.attended = equal_contexts(a.sequences, 4096);
+    table.cost(other);  // whatever it priced first
+    const double priced = decode_attention_cost(gpu, p, a).time.si();
+    CHECK(table.cost(a).time.si() == approx(priced));
+    return priced;
+  }
+};
+double cubes(double a, double b, double c) { return std::cbrt(a * a * a + b * b * b + c * c * c); }
+
+TEST_CASE("keys of groups split over several waves: the blocks behind a stream's first cost a share") {
+  const SplitWaves of;
+  // 1,024 entries: 8 parts of 128, 256 blocks, of which 224 cost half: 144 on 132 multiprocessors.
+  const double expected =
+      of.p.launch.si() + 3e-6 + cubes((144.0 / 132 - 1) * 400e-6, of.memory(4096), of.compute(4096, 8, 1)) + of.rows();
+  CHECK(of.seconds(grouped_decode(4, 1024)) == approx(expected));
+  // A window leaves 128 entries, and the whole context is split.
+  models::DecodeAttention windowed = grouped_decode(4, 128);
+  windowed.window = 128;
+  windowed.masks = true;
+  windowed.contexts = 4096;
+  const double cut =
+      of.p.launch.si() + 3e-6 + cubes((144.0 / 132 - 1) * 400e-6, of.memory(512), of.compute(512, 8, 1)) + of.rows();
+  CHECK(of.seconds(windowed) == approx(cut));
+}
+
+// 128 query heads, each a block of 128 on 132 multiprocessors that reads its KV head's keys at 10 GB/s.
+TEST_CASE("launches of groups that fill too few multiprocessors run as heads that share no keys") {
+  const SplitWaves of;
+  const auto expected = [&](double context) {
+    const double drawn = 4 * context * 4096 * 4 / (128 * 10e9), computed = of.compute(4 * context, 32, 128.0 / 132);
+    return of.p.launch.si() + 7e-6 + cubes(0, drawn, computed) + of.rows();
+  };
+  CHECK(of.seconds(grouped_decode(4, 255)) == approx(expected(255)));
+  CHECK(of.seconds(grouped_decode(4, 256)) < 0.7 * expected(256));
+  // Five sequences fill a quarter whatever their contexts.
+  CHECK(of.seconds(grouped_decode(5, 100)) < 0.7 * expected(100));
+  // A single one runs apart up to five parts of 128. 32 blocks leave room for parts, of 256 entries and more each: two.
+  const double half = of.seconds(grouped_decode(1, 511)), parted = of.seconds(grouped_decode(1, 512));
+  CHECK(half - parted == approx(255.5 * 512 / 10e9 - 5e-6).epsilon(0.02));
+  CHECK(of.seconds(grouped_decode(1, 640)) < 0.7 * parted);
+}
+
 // Tables of one point: e^0.1 = 1.105 and e^0.2 = 1.221 of the form, wherever heads and contexts lie within its fade.
 TEST_CASE("heads that share no keys have a correction of their own where there is one, else that of both kernels") {
   const Gpu gpu = worked_gpu("h100-sxm");
@@ -109,7 +176,7 @@ TEST_CASE("heads that share no keys have a correction of their own where there i
   p.correction.reset();
   models::DecodeAttention groups = grouped_decode(32, 1000), alone = groups;
   alone.heads = 8;
-  p.ungrouped = DecodeBlocks{p.launch, p.cta, p.cta_bandwidth, p.split};
+  p.ungrouped = DecodeBlocks{p.launch, p.cta, p.cta_bandwidth, p.split, std::nullopt};
   const auto micros = [&](const models::DecodeAttention& a) {
     DecodeTable table(gpu, p);
     const double priced = decode_attention_cost(gpu, p, a).time.si() * 1e6;
