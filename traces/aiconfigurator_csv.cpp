@@ -23,16 +23,19 @@ class Table : public CsvTable {
       : CsvTable(path, with_common(own), diagnostics), into_(into) {}
 
   // The next row of a kernel that its engine runs by itself.
-  bool next() {
-    do {
+  // Rows that are passed over are told with the reason.
+  bool next(const std::function<void(std::string_view why)>& passed = {}) {
+    for (;;) {
       if (!CsvTable::next()) return false;
       if (first_) {
         add_name(into_.device, text(kDevice));
         if (!has(kPower)) add_name(into_.software, software());
       }
       first_ = false;
-    } while (!passed_over(engine(), text(kDevice), text(kOperator), text(kKernel), has(kPower)).empty());
-    return true;
+      const auto why = passed_over(engine(), text(kDevice), text(kOperator), text(kKernel), has(kPower));
+      if (why.empty()) return true;
+      if (passed) passed(why);
+    }
   }
   [[nodiscard]] std::string engine() const { return engine_of_framework(text(kFramework)); }
   [[nodiscard]] std::string software() const { return fmt::format("{} {}", text(kFramework), text(kVersion)); }
@@ -152,18 +155,25 @@ void read_moe(const std::string& path, KernelTables& into, Diagnostics& diagnost
                {"moe_ep_size"},
                {"distribution"}},
               into, diagnostics);
-  while (table.next()) {
+  const auto passed = [&](std::string_view why) {
+    if (why != kTwoMatrices) return;
+    const auto hidden = table.whole(kHidden, 1), width = table.whole(kWidth, 1), experts = table.whole(kExperts, 1),
+               per_token = table.whole(kPerToken, 1);
+    if (hidden && width && experts && per_token) into.two_matrices.insert({*hidden, *width, *experts, *per_token});
+  };
+  while (table.next(passed)) {
     const bool moe = table.is_of("moe");
     const auto tokens = table.whole(kTokens, 1), hidden = table.whole(kHidden, 1), width = table.whole(kWidth, 1),
                per_token = table.whole(kPerToken, 1), experts = table.whole(kExperts, 1), tp = table.whole(kTp, 1),
                ep = table.whole(kEp, 1);
     const auto time = table.time();
     if (moe && tokens && hidden && width && per_token && experts && tp && ep && time)
-      table.keep(into.expert_layer,
-                 {*tokens, *hidden, *width, *experts, *per_token, *tp, *ep, 0, std::string(table.text(kRouting)),
-                  format_name(table.text(kFormat)),
-                  own_rows_alone(table.engine(), table.text(kKernel), format_name(table.text(kFormat)))},
-                 *time);
+      table.keep(
+          into.expert_layer,
+          {*tokens, *hidden, *width, *experts, *per_token, *tp, *ep, 0, std::string(table.text(kRouting)),
+           format_name(table.text(kFormat)),
+           placed_rows(table.engine(), table.text(kDevice), table.text(kKernel), format_name(table.text(kFormat)))},
+          *time);
   }
 }
 

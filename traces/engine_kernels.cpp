@@ -30,7 +30,7 @@ constexpr std::array kRules = {
     Rule{"sglang", "H200", "moe", "sglang_flashinfer_cutlass", "not the engine's default backend"},
     Rule{"sglang", "B200", "moe", "sglang_fused_moe_triton", "not the engine's default backend"},
     Rule{"tensorrt_llm", "", "attention", "flashinfer", "not the engine's default backend"},
-    Rule{"tensorrt_llm", "", "moe", "nongated", "experts of two matrices"},
+    Rule{"tensorrt_llm", "", "moe", "nongated", kTwoMatrices},
     Rule{"tensorrt_llm", "", "moe", "min_latency", "an option for one request at a time"},
     Rule{"", "", "moe", "situ_as_silu", "another model's activation"},
     Rule{"vllm", "NVIDIA H", "moe", "modeloptfp8moe_flashinfer_cutlass",
@@ -57,10 +57,17 @@ std::string_view passed_over(std::string_view engine, std::string_view device, s
   return {};
 }
 
-bool own_rows_alone(std::string_view engine, std::string_view kernel, std::string_view format) {
+PlacedRows placed_rows(std::string_view engine, std::string_view device, std::string_view kernel,
+                       std::string_view format) {
   const auto named = [kernel](std::string_view part) { return kernel.find(part) != std::string_view::npos; };
-  if (engine == "tensorrt_llm") return named("cutlass") || named("deepgemm");
-  return engine == "sglang" && named("flashinfer_trtllm") && format != "fp8_block" && format != "mxfp4";
+  const bool routes = format == "fp8_block" || format == "mxfp4";  // trtllm-gen's kernels route tokens themselves
+  if (engine == "tensorrt_llm") {
+    if (named("cutlass") || named("deepgemm")) return PlacedRows::own;
+    return format == "mxfp4" && device.find("B200") != std::string_view::npos ? PlacedRows::own_on_the_way_in
+                                                                              : PlacedRows::all;
+  }
+  if (engine != "sglang" || !named("flashinfer_trtllm")) return PlacedRows::all;
+  return routes ? PlacedRows::own_on_the_way_in : PlacedRows::own;
 }
 
 }  // namespace llmscape::traces

@@ -2,8 +2,10 @@
 #pragma once
 #include "base/quantity.hpp"
 
+#include <array>
 #include <compare>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -29,6 +31,10 @@ struct GroupedGemmCase {
   auto operator<=>(const GroupedGemmCase&) const = default;
 };
 
+// Rows that the kernels of an expert layer give places to: of all the rank's tokens, whosever experts they go to; on
+// the way in, of experts that it holds, and of all on the way back; of those that it holds alone.
+enum class PlacedRows : std::uint8_t { all, own_on_the_way_in, own };
+
 // A whole expert layer behind its router's logits, as one rank of `tensor_parallel` x `expert_parallel` runs it:
 // selection, permutation, gate and up, activation, down, and the weighted sum.
 struct ExpertLayerCase {
@@ -37,7 +43,7 @@ struct ExpertLayerCase {
   double experts_touched = 0;  // distinct experts of the rank that have rows, where the table says; else 0
   std::string routing;         // "balanced", or the table's own name of a skew
   std::string format;
-  bool own_rows_alone = false;  // a rank copies and sums only rows of experts that it holds, not a place for every row
+  PlacedRows placed = PlacedRows::all;
   auto operator<=>(const ExpertLayerCase&) const = default;
 };
 
@@ -185,6 +191,8 @@ struct KernelTables {
   // What the times span, where the files say: "KERNEL_ONLY", or "CUDA_EVENT" (gaps between launches included).
   std::string clock;
   // The keys and values of attention kernels were still in L2 from the launch before.
+  // Hidden size, width, experts and experts of a token of models whose experts some row says to have two matrices.
+  std::set<std::array<std::int64_t, 4>> two_matrices;
   bool warm_attention = false;
 };
 

@@ -5,8 +5,10 @@
 #include "hardware/gpu/elementwise.hpp"
 #include "models/operator.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -36,10 +38,11 @@ models::GroupedGemm grouped_gemm_work(const traces::GroupedGemmCase& gemm);
 enum class Ranks : std::uint8_t { with_all_experts, any };
 
 // The records of one format, dealt out evenly or by a power law, on such ranks that hold at least 128 columns of every
-// expert. Models that ran faster than three matrices of each expert can be read are left out: their experts have two
-// (Nemotron 3), which the tables do not say.
+// expert. Models whose experts have two matrices (Nemotron 3) are left out: those of `two_matrices`, and those that ran
+// faster than three of each expert can be read, as some tables do not say it.
 std::vector<traces::TimedExpertLayer> gated_layers(const Chip& chip, std::span<const traces::TimedExpertLayer> records,
-                                                   std::string_view format, Ranks ranks = Ranks::with_all_experts);
+                                                   std::string_view format, Ranks ranks = Ranks::with_all_experts,
+                                                   const std::set<std::array<std::int64_t, 4>>& two_matrices = {});
 
 // Without the records whose kernels ran at another speed than tuned ones do: those that took more than 1.6 times the
 // fastest record, the reads and FLOPs at the chip's peaks one after the other, and the streamed pieces together. Of 438
@@ -65,7 +68,7 @@ ExpertCalibration fit_grouped_gemms(const Chip& chip, std::optional<double> comp
                                     std::span<const GemmPrior> priors,
                                     std::span<const traces::TimedGroupedGemm> records);
 // The tiles that kernels of experts are known to have, in waves as `prior` has them, or in either kind.
-std::vector<GemmPrior> tilings(const GemmPrior& prior, bool any_waves);
+std::vector<GemmPrior> tilings(const GemmPrior& prior, bool any_waves, bool flashinfer = false);
 
 // Times that the parameters give for the records, in seconds.
 std::vector<double> predict(const Chip& chip, const ElementwiseParameters& elementwise,

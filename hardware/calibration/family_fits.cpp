@@ -35,6 +35,9 @@ constexpr std::array kSameLibrary = {SameLibrary{"vllm", "fp8_block", "sglang"}}
 // Engines whose ranks skip the rows of experts that other ranks hold.
 constexpr std::array<std::string_view, 2> kOwnRowsAlone = {"sglang", "tensorrt_llm"};
 
+// Whose experts run in FlashInfer's kernels, and on which boards.
+constexpr std::string_view kFlashInferEngine = "sglang", kFlashInferBoards = "B200";
+
 // Whose experts were left untuned in some runs of the tables' collector: a second speed of whole runs (one model under
 // the same degrees and routing), at which nearly all of vLLM's rows of FlashInfer's experts in fp8 stand, the same
 // CUTLASS kernels without a tuner. An engine tunes before it serves.
@@ -154,7 +157,7 @@ std::pair<std::vector<traces::TimedExpertLayer>, std::string> FamilyFits::expert
   });
   const bool own_rows = std::ranges::find(kOwnRowsAlone, engine_) != kOwnRowsAlone.end();
   std::vector<traces::TimedExpertLayer> kept =
-      gated_layers(gpu, own, format, own_rows ? Ranks::any : Ranks::with_all_experts);
+      gated_layers(gpu, own, format, own_rows ? Ranks::any : Ranks::with_all_experts, tables_.two_matrices);
   std::string note =
       without_cached_weights(gpu, kept, [this](const traces::TimedExpertLayer& r) { return least_work(gpu, r); });
   const bool untuned = std::ranges::any_of(kPartlyUntuned, [&](const PartlyUntuned& some) {
@@ -173,7 +176,8 @@ std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& fo
   if (chosen.empty()) return std::nullopt;
   const std::optional<double> efficiency =
       format == base_format() ? std::optional(gpu.gemm.compute_efficiency) : std::nullopt;
-  const auto priors = tilings({gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth}, !efficiency);
+  const bool flashinfer = engine_ == kFlashInferEngine && tables_.device.find(kFlashInferBoards) != std::string::npos;
+  const auto priors = tilings({gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth}, !efficiency, flashinfer);
   ExpertCalibration fit = fit_experts(gpu, gpu.elementwise, efficiency, priors, chosen, scoring);
   fit.report.data += note;
   auto rows = correction_rows(gpu, gpu.elementwise, fit.parameters, chosen);

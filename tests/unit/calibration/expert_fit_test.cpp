@@ -53,7 +53,11 @@ TEST_CASE("an expert rank multiplies its own rows but streams all of them") {
   CHECK(work.up.rows == 128);
   CHECK(work.up.experts_touched == 32);
   CHECK(work.streams[1].bytes == (512 + 64) * 2048 * 2);
-  c.own_rows_alone = true;  // but where its kernels give places to its own rows alone
+  c.placed = traces::PlacedRows::own_on_the_way_in;
+  CHECK(expert_layer_work(c).streams[1].bytes == (128 + 64) * 2048 * 2);
+  CHECK(expert_layer_work(c).streams[2].bytes == 3 * 2 * 512 * 384);
+  CHECK(expert_layer_work(c).streams[3].bytes == (512 + 64) * 2048 * 2);
+  c.placed = traces::PlacedRows::own;
   CHECK(expert_layer_work(c).up.rows == 128);
   CHECK(expert_layer_work(c).streams[1].bytes == (128 + 64) * 2048 * 2);
   CHECK(expert_layer_work(c).streams[2].bytes == 3 * 2 * 128 * 384);
@@ -177,6 +181,13 @@ TEST_CASE("models that outrun the memory with three matrices, narrow shares and 
   records.push_back(narrow);
   const auto kept = gated_layers(h100(), records, "bf16");
   CHECK(kept.size() == 4 * 3 * 15 + 1);
+  const auto without = [&](std::int64_t experts) {
+    const auto& r = *std::ranges::find(records, experts, &traces::TimedExpertLayer::experts);
+    return gated_layers(h100(), records, "bf16", Ranks::with_all_experts,
+                        {{r.hidden, r.expert_width, r.experts, r.experts_per_token}});
+  };
+  CHECK(without(160).size() == kept.size());
+  CHECK(std::ranges::none_of(without(128), [](const auto& r) { return r.experts == 128; }));
   auto sharded = records.front();
   sharded.expert_parallel = 8;
   records.push_back(sharded);

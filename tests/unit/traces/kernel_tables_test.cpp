@@ -169,7 +169,8 @@ TEST_CASE("expert layers keep their routing, formats and share of a rank") {
       "SGLang,1,X,moe,sglang_marlin_moe_situ_as_silu,w4a16_mxfp4,96,2048,768,8,128,2,4,balanced,0.3\n")});
   REQUIRE(tables.expert_layer.size() == 2);  // experts of two matrices and another activation are none of these layers
   CHECK(tables.expert_layer[0].engine == "tensorrt_llm");
-  CHECK(tables.expert_layer[0].own_rows_alone);
+  CHECK(tables.expert_layer[0].placed == PlacedRows::own);
+  CHECK(tables.two_matrices == std::set<std::array<std::int64_t, 4>>{{2048, 768, 128, 8}});
   CHECK(tables.expert_layer[1] == ExpertLayerCase{96, 2048, 768, 128, 8, 2, 4, 0, "power_law_1.2", "bf16"});
 }
 
