@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "tests/cli/scratch.hpp"
+#include "tests/cli/shell.hpp"
 #include "tests/support/run_program.hpp"
 
 namespace llmscape::test::verbs_test {
@@ -99,6 +101,24 @@ TEST_CASE("lint says what a file is, by its schema, its name or its first line")
     CHECK(holds(ran.out, what));
 }
 
+TEST_CASE("lint, show and trace read what comes through a pipe, which has no name that tells what it is") {
+  const Scratch scratch;
+  const std::string trace = scratch.file("azure.csv", kTrace);
+  const auto piped = [](const std::string& verb, const std::string& file) {
+    return shell(fmt::format("timeout 60 bash -c '{} {} <(cat {}) 2>&1'", LLMSCAPE_PROGRAM, verb, file));
+  };
+  const Shell scenario = piped("lint", "examples/chat-h100/scenario.yaml");
+  CHECK(scenario.code == 0);
+  CHECK(holds(scenario.out, ": a scenario without mistakes\n"));
+  const Shell shown = piped("show", "examples/chat-h100/scenario.yaml");
+  CHECK(shown.code == 0);
+  CHECK(shown.out.starts_with("schema: scenario/1\n"));
+  CHECK(holds(piped("lint", trace).out, ": a trace without mistakes\n"));
+  const Shell described = piped("trace describe", trace);
+  CHECK(described.code == 0);
+  CHECK(described.out == run_program({"trace", "describe", trace}).out);
+}
+
 TEST_CASE("lint knows the parts that other descriptions name: every one of the catalogue, and mistakes in them") {
   for (const auto& [folder, kind] : {std::pair("nodes", "node"), std::pair("links", "link"), std::pair("hosts", "host"),
                                      std::pair("dram", "dram"), std::pair("tiers", "tier")})
@@ -169,6 +189,7 @@ TEST_CASE("show fields prints every table that it names") {
   }
   CHECK(tables > 30);
   CHECK(holds(run_program({"show", "fields", "batcher"}).out, "batcher with policy: vllm_v1"));
+  CHECK(run_program({"show", "fields", "stream"}).out.starts_with("streams with kind: lengths"));  // a workload's key
   CHECK(holds(run_program({"show", "fields", "batchr"}).err, "did you mean 'batcher'?"));
 }
 
@@ -306,6 +327,16 @@ TEST_CASE("does import refuse what would mean something else?") {
     CHECK(holds(ran.err, said));
   }
   CHECK(run_program({"import", "vllm", serve + "-dcp 1 -pcp 1 --cpu-offload-gb 0 --runner generate"}).code == 0);
+}
+
+TEST_CASE("import says every name that the catalogues do not have") {
+  const Ran ran = run_program({"import", "vllm", "vllm serve meta-llama/Llama-3.1-8B-Instruct", "--device", "h10-sxm",
+                               "--workload", "chat-1", "--model", "lama-3.1-8b"});
+  CHECK(ran.code == 2);
+  CHECK(holds(ran.err, "--device: error: no device 'h10-sxm'"));
+  CHECK(holds(ran.err, "--workload: error: no workload 'chat-1'"));
+  CHECK(holds(ran.err, "'lama-3.1-8b'"));
+  CHECK(holds(ran.err, "3 errors. Nothing was run."));
 }
 
 TEST_CASE("what a command of vLLM gets wrong is pointed at") {
