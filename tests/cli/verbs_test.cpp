@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include "tests/cli/scratch.hpp"
-#include "tests/cli/shell.hpp"
 #include "tests/support/run_program.hpp"
 
 namespace llmscape::test::verbs_test {
@@ -99,24 +97,6 @@ TEST_CASE("lint says what a file is, by its schema, its name or its first line")
   for (const char* what : {"s.yaml: a scenario", "t.csv: a trace", "l4.yaml: a device", "chat-1k.yaml: a workload",
                            "qwen3-8b.json: a model", "s.json: a scenario"})
     CHECK(holds(ran.out, what));
-}
-
-TEST_CASE("lint, show and trace read what comes through a pipe, which has no name that tells what it is") {
-  const Scratch scratch;
-  const std::string trace = scratch.file("azure.csv", kTrace);
-  const auto piped = [](const std::string& verb, const std::string& file) {
-    return shell(fmt::format("timeout 60 bash -c '{} {} <(cat {}) 2>&1'", LLMSCAPE_PROGRAM, verb, file));
-  };
-  const Shell scenario = piped("lint", "examples/chat-h100/scenario.yaml");
-  CHECK(scenario.code == 0);
-  CHECK(holds(scenario.out, ": a scenario without mistakes\n"));
-  const Shell shown = piped("show", "examples/chat-h100/scenario.yaml");
-  CHECK(shown.code == 0);
-  CHECK(shown.out.starts_with("schema: scenario/1\n"));
-  CHECK(holds(piped("lint", trace).out, ": a trace without mistakes\n"));
-  const Shell described = piped("trace describe", trace);
-  CHECK(described.code == 0);
-  CHECK(described.out == run_program({"trace", "describe", trace}).out);
 }
 
 TEST_CASE("lint knows the parts that other descriptions name: every one of the catalogue, and mistakes in them") {
@@ -327,16 +307,6 @@ TEST_CASE("does import refuse what would mean something else?") {
     CHECK(holds(ran.err, said));
   }
   CHECK(run_program({"import", "vllm", serve + "-dcp 1 -pcp 1 --cpu-offload-gb 0 --runner generate"}).code == 0);
-}
-
-TEST_CASE("import says every name that the catalogues do not have") {
-  const Ran ran = run_program({"import", "vllm", "vllm serve meta-llama/Llama-3.1-8B-Instruct", "--device", "h10-sxm",
-                               "--workload", "chat-1", "--model", "lama-3.1-8b"});
-  CHECK(ran.code == 2);
-  CHECK(holds(ran.err, "--device: error: no device 'h10-sxm'"));
-  CHECK(holds(ran.err, "--workload: error: no workload 'chat-1'"));
-  CHECK(holds(ran.err, "'lama-3.1-8b'"));
-  CHECK(holds(ran.err, "3 errors. Nothing was run."));
 }
 
 TEST_CASE("what a command of vLLM gets wrong is pointed at") {
