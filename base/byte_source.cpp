@@ -2,13 +2,18 @@
 #include "base/byte_source.hpp"
 
 #include "base/opened_files.hpp"
+#include "base/temporary_file.hpp"
 
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <map>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -18,22 +23,61 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 1 << 18;
 
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, Close>;
+
+// What came through a pipe, by its name: it comes once, and a file is opened twice by who looks first what it is.
+using Piped = std::map<std::filesystem::path, TemporaryFile>;
+
+TemporaryFile& read_pipe(std::FILE* pipe, const std::filesystem::path& path, Piped& piped) {
+  TemporaryFile& content = piped[path];
+  try {
+    std::vector<char> buffer(kBufferBytes);
+    while (const std::size_t size = std::fread(buffer.data(), 1, buffer.size(), pipe))
+      content.append({buffer.data(), size});
+    content.read(0, buffer.data(), 0);  // all is written, before a child could
+    if (std::ferror(pipe)) throw std::runtime_error(std::generic_category().message(errno));
+    return content;
+  } catch (const std::runtime_error&) {
+    piped.erase(path);
+    throw;
+  }
+}
+
 class PlainBytes : public ByteSource {
  public:
   explicit PlainBytes(const std::filesystem::path& path) {
+    static Piped piped;
     note_opened(path);
     std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) {
+    const auto type = std::filesystem::status(path, ignored).type();
+    if (type == std::filesystem::file_type::directory) {
       error_ = "cannot open: Is a directory";
-      return;
+    } else if (const auto known = piped.find(path); known != piped.end()) {
+      piped_ = &known->second;
+    } else if (file_.reset(std::fopen(path.c_str(), "rb")); !file_) {
+      error_ = "cannot open: " + std::generic_category().message(errno);
+    } else if (type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::socket) {
+      try {
+        piped_ = &read_pipe(file_.get(), path, piped);
+      } catch (const std::runtime_error& failure) {
+        error_ = std::string("cannot read: ") + failure.what();
+      }
+      file_.reset();
     }
-    file_.reset(std::fopen(path.c_str(), "rb"));
-    if (!file_) error_ = "cannot open: " + std::generic_category().message(errno);
   }
 
   std::string_view next() override {
-    if (!file_) return {};
     if (peeked_ > 0) return {buffer_.get(), std::exchange(peeked_, 0)};
+    if (piped_) {
+      const std::size_t size = std::min<std::size_t>(kBufferBytes, piped_->size() - at_);
+      piped_->read(at_, buffer_.get(), size);
+      at_ += size;
+      return {buffer_.get(), size};
+    }
+    if (!file_) return {};
     const std::size_t size = std::fread(buffer_.get(), 1, kBufferBytes, file_.get());
     if (std::ferror(file_.get())) error_ = "cannot read: " + std::generic_category().message(errno);
     return {buffer_.get(), size};
@@ -47,10 +91,9 @@ class PlainBytes : public ByteSource {
   }
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::unique_ptr<std::FILE, Close> file_;
+  File file_;
+  TemporaryFile* piped_ = nullptr;  // in place of it
+  std::size_t at_ = 0;              // of what was piped
   // Not filled with zeros: most files are short, and a sweep reads them by the hundred.
   std::unique_ptr<char[]> buffer_ = std::make_unique_for_overwrite<char[]>(kBufferBytes);
   std::size_t peeked_ = 0;

@@ -7,7 +7,8 @@
 
 namespace llmscape {
 
-// The content of a file, a piece at a time, with gzip and zstd (recognised by their first bytes) already undone.
+// The content of a file, a piece at a time, with gzip and zstd (recognised by their first bytes) already undone. What
+// comes through a pipe (`<(zcat trace.gz)`, a FIFO) can be opened again under its name: its first reader keeps it.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

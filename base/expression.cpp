@@ -22,7 +22,10 @@ constexpr int kMaxDepth = 200;              // brackets and signs in each other;
 constexpr std::size_t kMaxLength = 10'000;  // of the text, for the same reason
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+// Bytes of UTF-8 beyond ASCII count as letters: they are part of no operator.
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+}
 bool is_unit_letter(char c) { return is_letter(c) || is_digit(c) || c == '/' || c == '%'; }
 
 struct Number {

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -86,16 +85,10 @@ bool to_llmscape_jsonl(TraceReader& trace, const Conversion& conversion, const S
 
 bool convert(TraceReader& trace, const std::filesystem::path& output, const Conversion& conversion,
              const SourceRange& where, Diagnostics& diagnostics) {
-  try {
-    CompressedFile file(output);
-    if (!to_llmscape_jsonl(trace, conversion, where, diagnostics,
-                           [&file](std::string_view text) { file.append(text); }))
-      return false;
-    file.commit();
-  } catch (const std::runtime_error& failure) {
-    diagnostics.error(where, failure.what());
+  CompressedFile file(output);
+  if (!to_llmscape_jsonl(trace, conversion, where, diagnostics, [&file](std::string_view text) { file.append(text); }))
     return false;
-  }
+  file.commit();
   return true;
 }
 

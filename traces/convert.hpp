@@ -31,7 +31,8 @@ struct Conversion {
 bool to_llmscape_jsonl(TraceReader& trace, const Conversion& conversion, const SourceRange& where,
                        Diagnostics& diagnostics, const std::function<void(std::string_view)>& write);
 
-// Writes it to `output`, compressed if that ends in .gz or .zst, as a whole or not at all. False after reporting.
+// Writes it to `output`, compressed if that ends in .gz or .zst, as a whole or not at all. False after reporting;
+// std::runtime_error where it cannot be written.
 // Memory does not grow with the trace, but for what its reader holds of it.
 bool convert(TraceReader& trace, const std::filesystem::path& output, const Conversion& conversion,
              const SourceRange& where, Diagnostics& diagnostics);

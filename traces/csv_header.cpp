@@ -14,6 +14,12 @@ bool is_csv(std::filesystem::path path) {
   return path.extension() == ".csv";
 }
 
+std::optional<char> other_separator(std::string_view line) {
+  if (line.find(',') != line.npos || line.starts_with('{')) return std::nullopt;
+  const std::size_t at = line.find_first_of(";\t");
+  return at == line.npos ? std::nullopt : std::optional(line[at]);
+}
+
 CsvHeader read_csv_header(const Row& row, const std::vector<CsvColumn>& columns,
                           const std::function<bool(std::string_view)>& passed_over) {
   std::vector<std::string> names, others;
@@ -22,6 +28,11 @@ CsvHeader read_csv_header(const Row& row, const std::vector<CsvColumn>& columns,
   split_cells(row.text(), cells);
   CsvHeader header{cells.size(), std::vector<std::optional<std::size_t>>(columns.size())};
   bool good = true;
+  if (const auto other = other_separator(row.text()); other && cells.size() == 1) {
+    row.error({row.text().find(*other), 1},
+              fmt::format("cells are separated by commas, not by {}", *other == ';' ? "';'" : "tabs"));
+    return {0, std::move(header.place)};
+  }
   const auto error = [&](Span where, std::string message, std::string suggestion = {}) {
     row.error(where, std::move(message), std::move(suggestion));
     good = false;

@@ -26,8 +26,11 @@ struct CsvHeader {
 // Whether the name says so: .csv, also compressed (.csv.gz, .csv.zst).
 bool is_csv(std::filesystem::path path);
 
+// What seems to separate the cells of a line without commas: ';' or a tab.
+std::optional<char> other_separator(std::string_view line);
+
 // Reads `row` as a header. Errors are a column that stands twice, a required one that is missing, and another one,
-// unless `passed_over` accepts its name.
+// unless `passed_over` accepts its name; one alone where something else than commas separates the cells.
 CsvHeader read_csv_header(const Row& row, const std::vector<CsvColumn>& columns,
                           const std::function<bool(std::string_view)>& passed_over = {});
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "traces/csv_header.hpp"
 #include "traces/row.hpp"
 
 namespace llmscape::traces {
@@ -24,8 +25,10 @@ const TraceFormat* recognise(const std::string& path, std::string_view first_lin
   const std::string file_name = std::filesystem::path(path).filename().string();
   for (const TraceFormat& format : trace_formats())
     if (format.recognises(file_name, first_line)) return &format;
-  diagnostics.error(where, fmt::format("cannot tell the format of trace '{}' from its first line; name one of {}", path,
-                                       fmt::join(names(), ", ")));
+  diagnostics.error(where,
+                    fmt::format("cannot tell the format of trace '{}' from its first line; name one of {}", path,
+                                fmt::join(names(), ", ")),
+                    other_separator(first_line) ? "the cells of a table are separated by commas" : "");
   return nullptr;
 }
 

@@ -84,7 +84,10 @@ std::unique_ptr<Generator> make_replay(const ReplayConfig& config, double speedu
                                        const WorkloadContext& context, Limits limits, Diagnostics& diagnostics) {
   // An absolute path stays as it is.
   const std::string path = (context.base / config.trace).string();
-  auto reader = traces::open_trace(path, config.format.value_or(""), context.where, diagnostics);
+  const std::string format = config.format.value_or("");
+  const bool known = format.empty() || std::ranges::find(traces::trace_formats(), format, &traces::TraceFormat::name) !=
+                                           traces::trace_formats().end();
+  auto reader = traces::open_trace(path, format, known ? context.where_trace : context.where_format, diagnostics);
   return reader ? std::make_unique<Replay>(std::move(reader), config, speedup, model, limits, diagnostics) : nullptr;
 }
 

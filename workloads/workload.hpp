@@ -59,8 +59,9 @@ struct WorkloadContext {
   std::vector<std::string> slo_classes;
   // In the order of Stage::model; a call that names none has the first.
   std::vector<std::string> models;
-  SourceRange where;             // of the workload section, for messages
-  bool retrieval_hosts = false;  // there are some
+  SourceRange where;                      // of the workload section, for messages
+  bool retrieval_hosts = false;           // there are some
+  SourceRange where_trace, where_format;  // of a replayed trace and of its format
 };
 
 // Programs per second that the workload states, in the long run; nothing where it states none: closed loops, traces.

@@ -61,16 +61,18 @@ ModelSpec frame_of(ConfigReader& config, bool tied) {
 
 SoftmaxAttention heads_of(ConfigReader& config, std::int64_t hidden, const HeadDefaults& defaults) {
   SoftmaxAttention attention;
+  const int errors = config.diagnostics().errors();
   const std::int64_t heads = defaults.heads > 0 ? config.integer("num_attention_heads", defaults.heads)
                                                 : config.integer("num_attention_heads");
   const std::int64_t kv_heads =
       config.integer("num_key_value_heads", defaults.kv_heads > 0 ? defaults.kv_heads : heads);
-  if (heads % kv_heads != 0)
+  const bool read = config.diagnostics().errors() == errors;
+  if (read && heads % kv_heads != 0)
     config.error("num_key_value_heads", fmt::format("{} KV heads do not divide {} attention heads", kv_heads, heads));
   std::int64_t head_dim = config.integer("head_dim", defaults.head_dim);
   if (head_dim == 0) {
     head_dim = std::max<std::int64_t>(1, hidden / heads);
-    if (hidden % heads != 0)
+    if (read && hidden > 1 && hidden % heads != 0)  // 1 is what could not be read
       config.error("num_attention_heads",
                    fmt::format("{} heads do not divide hidden_size {}, and there is no 'head_dim'", heads, hidden));
   }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/catalog.hpp"
+#include "base/files.hpp"
 #include "hardware/dram.hpp"
 #include "hardware/fabric.hpp"
 #include "hardware/link.hpp"
@@ -28,6 +29,14 @@ constexpr std::array kTold = {FileKind::device, FileKind::workload, FileKind::mo
                               FileKind::host,   FileKind::link,     FileKind::node,           FileKind::tier,
                               FileKind::prices};
 
+// Whether a file of any name (a pipe has none) is a description: its first line that says something is its schema.
+bool says_schema(const std::filesystem::path& file) {
+  LineReader lines(file);
+  while (const auto line = lines.next())
+    if (!line->empty() && !line->starts_with('#')) return line->starts_with("schema:");
+  return false;
+}
+
 template <class T>
 std::optional<YamlNode> completed(const Fields<T>& fields, YamlNode tree, Diagnostics& diagnostics) {
   T read;
@@ -42,7 +51,7 @@ std::string_view name_of(FileKind kind) { return kNames[static_cast<std::size_t>
 
 FileKind kind_of(const std::filesystem::path& file) {
   const std::filesystem::path extension = file.extension();
-  if (extension != ".yaml" && extension != ".yml" && extension != ".json") return FileKind::trace;
+  if (extension != ".yaml" && extension != ".yml" && extension != ".json" && !says_schema(file)) return FileKind::trace;
   Diagnostics ignored;  // whoever reads the file in earnest reports what is wrong with it
   const YamlNode tree = read_yaml_file(file, ignored);
   const YamlNode* schema = tree.find("schema");

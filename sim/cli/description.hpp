@@ -30,9 +30,9 @@ enum class FileKind {
 };
 std::string_view name_of(FileKind kind);
 
-// What the file is: by its `schema` key, or, where it has none, by its name: *.json is a config.json of Hugging Face,
-// anything but YAML a trace. YAML without a known schema counts as a scenario, whose reader says what is missing, and
-// so does JSON with an unknown one.
+// What the file is: by its `schema` key (in the first line, if its name is none of YAML or JSON), or, where it has
+// none, by its name: *.json is a config.json of Hugging Face, anything but YAML a trace. YAML without a known schema
+// counts as a scenario, whose reader says what is missing, and so does JSON with an unknown one.
 FileKind kind_of(const std::filesystem::path& file);
 
 // A device/1 file as fields, for its schema and its defaults: the kinds of device under the one key `device`.

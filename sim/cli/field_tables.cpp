@@ -94,7 +94,11 @@ Table field_table_list() {
 
 std::string field_tables(std::string_view name) {
   std::string out;
-  for (const Place& place : Walk().places())
+  const std::vector<Place> places = Walk().places();
+  // A key that holds one of several kinds is called as one of them: 'stream' of the 'streams'.
+  for (const Place& place : places)
+    if (place.family && place.name() == fmt::format("{}s", name)) out += table_of(place);
+  for (const Place& place : places)
     if (place.name() == name || place.name().ends_with(fmt::format("/{}", name))) out += table_of(place);
   if (!out.empty()) out.pop_back();  // the empty line after the last table
   return out;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/catalog.hpp"
 #include "base/files.hpp"
 #include "base/standard_streams.hpp"
 #include "models/catalog.hpp"
@@ -114,10 +115,18 @@ void complete_drafts(VllmCommand& command, const std::string& model, const std::
   if (!draft.entries.empty()) speculation->set("draft", std::move(draft));
 }
 
+void check_workload(const std::string& name, Diagnostics& diagnostics) {
+  const SourceRange where{std::make_shared<const SourceText>(SourceText{"--workload", ""})};
+  if (!name.empty() && !name.ends_with(".yaml"))
+    catalog_entry(catalogs().workloads, "workload", name, where, diagnostics);
+}
+
 int import_vllm(const Arguments& arguments) {
   Diagnostics diagnostics;
   const std::string device = or_default(arguments.device, "--device", "h100-sxm");
   const auto steps = vllm_batch_defaults_of(device, diagnostics);
+  check_workload(arguments.workload, diagnostics);
+  if (!arguments.model.empty()) model_of(arguments.model, diagnostics);
   auto command = read_vllm_command(arguments.command, steps.value_or(VllmBatchDefaults()), diagnostics);
   std::string model = arguments.model;
   const std::vector<std::string> catalogue = models::model_names(catalogs().models);

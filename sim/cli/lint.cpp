@@ -37,6 +37,15 @@ Examples:
   llmscape lint my-gpu.yaml config.json requests.csv
   llmscape lint --error-format json scenario.yaml)";
 
+void append(Diagnostics& all, const Diagnostics& more) {
+  for (const Diagnostic& d : more.sorted()) {
+    Diagnostic& added = d.severity == Severity::error ? all.error(d.where, d.message, d.suggestion)
+                                                      : all.warning(d.where, d.message, d.suggestion);
+    for (const std::string& note : d.notes)
+      if (!d.where.source || note != d.where.source->note) added.notes.push_back(note);  // that one comes by itself
+  }
+}
+
 void read_to_the_end(const fs::path& trace, std::string_view format, std::int64_t records, const SourceRange& where,
                      Diagnostics& diagnostics) {
   const auto reader = traces::open_trace(trace.string(), format, where, diagnostics);
@@ -54,19 +63,22 @@ void lint_scenario(const fs::path& file, Diagnostics& diagnostics) {
   if (!generator || !workload.replay) return;
   const auto& replay = *workload.replay;
   const std::int64_t last = replay.count ? replay.first + *replay.count : std::numeric_limits<std::int64_t>::max();
-  read_to_the_end(scenario->folder / replay.trace, replay.format.value_or(""), last, scenario->workload_where,
+  read_to_the_end(scenario->folder / replay.trace, replay.format.value_or(""), last, scenario->where_trace,
                   diagnostics);
 }
 
 void lint_sweep(const fs::path& file, Diagnostics& diagnostics) {
   explore::PlanChanges changes;
   changes.is_space = true;  // what 'optimize' takes is no mistake
+  changes.all_mistakes = true;
   const auto plan = explore::load_plan(file, changes, diagnostics);
   if (!plan) return;
   const auto open =
       std::ranges::find_if(plan->axes(), [](const explore::Axis& axis) { return axis.interval.has_value(); });
   if (plan->config().sample || open == plan->axes().end()) return explore::check_plan(*plan, catalogs(), diagnostics);
-  explore::check_space(*plan, catalogs(), false, diagnostics);
+  Diagnostics of_values;
+  explore::check_space(*plan, catalogs(), false, of_values);
+  append(diagnostics, of_values);
   if (!diagnostics.has_errors())
     diagnostics.warning(open->where,
                         fmt::format("'{}' takes any value between two ends: without 'sample' only 'optimize' takes "
@@ -106,15 +118,6 @@ void lint_file(const fs::path& file, FileKind kind, Diagnostics& diagnostics) {
     case FileKind::prices:
       if (auto tree = read_description(file, kind, diagnostics)) complete_part(std::move(*tree), kind, diagnostics);
       return;
-  }
-}
-
-void append(Diagnostics& all, const Diagnostics& more) {
-  for (const Diagnostic& d : more.sorted()) {
-    Diagnostic& added = d.severity == Severity::error ? all.error(d.where, d.message, d.suggestion)
-                                                      : all.warning(d.where, d.message, d.suggestion);
-    for (const std::string& note : d.notes)
-      if (!d.where.source || note != d.where.source->note) added.notes.push_back(note);  // that one comes by itself
   }
 }
 

@@ -132,6 +132,7 @@ std::string observed_text(const observe::Observed& observed) {
 }
 
 std::vector<std::string> overrides_of(const Arguments& arguments, Diagnostics& diagnostics) {
+  scenario::report_overridden(arguments.set, std::nullopt, diagnostics);
   std::vector<std::string> all;
   if (!arguments.host.empty())
     all = validation::read_host_constants(arguments.host, diagnostics).value_or(std::vector<std::string>{});

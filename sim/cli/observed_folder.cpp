@@ -52,7 +52,7 @@ void ObservedFolder::report_foreign(bool overwrite, Diagnostics& diagnostics) co
 void ObservedFolder::make() {
   for (fs::path folder = fs::absolute(path_); !fs::exists(folder); folder = folder.parent_path())
     made_.push_back(folder);
-  fs::create_directories(path_);
+  make_folder(path_);
 }
 
 void ObservedFolder::write_trace(const std::string& text) {

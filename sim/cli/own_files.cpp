@@ -6,7 +6,9 @@
 #include <array>
 #include <fstream>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace llmscape::cli {
 namespace {
@@ -43,6 +45,21 @@ void report_foreign(const fs::path& folder, std::span<const OwnFile> files, bool
                         fmt::format("use another folder, or {}", kOverwrite));
     }
   }
+}
+
+void report_other(const fs::path& folder, const OwnFile& mark, std::string_view what, Diagnostics& diagnostics) {
+  if (is_own(folder, mark))
+    diagnostics.error({std::make_shared<const SourceText>(SourceText{folder.string(), ""})},
+                      fmt::format("this folder holds {} ({})", what, mark.name), "use another folder");
+}
+
+bool make_folder(const fs::path& folder) {
+  std::error_code problem;
+  const bool made = fs::create_directories(folder, problem);
+  if (problem || !fs::is_directory(folder))
+    throw std::runtime_error(fmt::format("cannot make the folder '{}': {}", folder.string(),
+                                         problem ? problem.message() : "there is a file of that name"));
+  return made;
 }
 
 }  // namespace llmscape::cli

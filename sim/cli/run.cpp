@@ -102,8 +102,10 @@ std::string text_of(const result::RunResult& result, const Arguments& arguments)
 }
 
 std::optional<scenario::Scenario> read_scenario(const Arguments& arguments, Diagnostics& diagnostics) {
-  if (arguments.from.empty())
+  if (arguments.from.empty()) {
+    scenario::report_overridden(arguments.set, arguments.seed, diagnostics);
     return scenario::load_scenario(arguments.scenario, arguments.set, arguments.seed, catalogs(), diagnostics);
+  }
   const fs::path from = arguments.from;
   if (fs::is_directory(from) || from.filename() == "run.json") {  // of a run
     const fs::path folder = fs::is_directory(from) ? from : from.parent_path();

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -19,17 +18,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr OwnFile kResolved{"scenario.resolved.yaml", "# Every value of the run in run.json"};
-constexpr OwnFile kResult{"run.json", R"("schema": "run/1")"};
 constexpr OwnFile kRequests{"requests.jsonl", R"({"metadata":{"session_num":)"};
 constexpr OwnFile kTimeline{"timeline.json", R"({"displayTimeUnit":"ms","traceEvents":[)"};
 
 }  // namespace
 
 void RunFolder::report_foreign(const fs::path& folder, Extras extras, bool overwrite, Diagnostics& diagnostics) {
-  std::vector<OwnFile> files = {kResolved, kResult, Manifest::kFile};
+  std::vector<OwnFile> files = {kResolved, kResultFile, Manifest::kFile};
   if (extras.requests) files.push_back(kRequests);
   if (extras.timeline) files.push_back(kTimeline);
   cli::report_foreign(folder, files, overwrite, diagnostics);
+  report_other(folder, kPlanFile, "a sweep", diagnostics);
 }
 
 YamlNode resolved_for(const scenario::Scenario& scenario, const fs::path& folder) {
@@ -38,11 +37,7 @@ YamlNode resolved_for(const scenario::Scenario& scenario, const fs::path& folder
 
 RunFolder::RunFolder(fs::path folder, const scenario::Scenario& scenario, Extras extras)
     : folder_(std::move(folder)), scenario_(scenario) {
-  std::error_code problem;
-  made_ = fs::create_directories(folder_, problem);
-  if (problem || !fs::is_directory(folder_))
-    throw std::runtime_error(fmt::format("cannot make the folder '{}': {}", folder_.string(),
-                                         problem ? problem.message() : "there is a file of that name"));
+  made_ = make_folder(folder_);
   if (extras.requests) {
     requests_file_ = std::make_unique<AtomicFile>(folder_ / kRequests.name);
     requests_ = std::make_unique<report::RequestRows>(*requests_file_, scenario);
@@ -72,7 +67,7 @@ void RunFolder::finish(const result::RunResult& result, const std::vector<std::s
       folder_ / kResolved.name,
       "# Every value of the run in run.json, presets and defaults spelled out: what 'run --from' reads.\n" +
           write_yaml(resolved_for(scenario_, folder_)));
-  write_file_atomically(folder_ / kResult.name, result::to_json(result));
+  write_file_atomically(folder_ / kResultFile.name, result::to_json(result));
   if (timeline_) timeline_->finish();
   for (const auto& [file, own] :
        {std::pair(requests_file_.get(), kRequests), std::pair(timeline_file_.get(), kTimeline)}) {

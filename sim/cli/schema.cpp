@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "sim/cli/own_files.hpp"
 #include "sim/cli/schemas.hpp"
 #include "sim/cli/verbs.hpp"
 
@@ -34,7 +35,7 @@ int write_schemas(const Arguments& arguments) {
   for (const auto& [name, text] : schema_files()) {
     if (name == arguments.name) std::fputs(text.c_str(), stdout);
     if (arguments.folder.empty()) continue;
-    fs::create_directories(arguments.folder);
+    make_folder(arguments.folder);
     write_file_atomically(fs::path(arguments.folder) / fmt::format("{}.schema.json", name), text);
   }
   return kDone;

@@ -105,6 +105,7 @@ void check_base(const explore::Sensitivity& found, Diagnostics& diagnostics) {
 
 int run_verb(const Arguments& arguments) {
   Diagnostics diagnostics;
+  scenario::report_overridden(arguments.set, arguments.seed, diagnostics);
   const auto scenario =
       scenario::load_scenario(arguments.scenario, arguments.set, arguments.seed, catalogs(), diagnostics);
   explore::SensitivityOptions options;

@@ -169,7 +169,9 @@ int run_verb(const Arguments& arguments, const std::vector<std::string>& typed) 
   const auto shard = read_shard(arguments.shard, diagnostics);
   const std::string file =
       arguments.plan.empty() ? (fs::path(arguments.folder) / "plan.yaml").string() : arguments.plan;
-  const auto plan = explore::load_plan(file, arguments.changes, diagnostics);
+  explore::PlanChanges changes = arguments.changes;
+  changes.all_mistakes = true;
+  const auto plan = explore::load_plan(file, changes, diagnostics);
   const scenario::Catalogs known = remembering_catalogs();
   if (plan) explore::check_plan(*plan, known, diagnostics);
   arguments.messages.show(diagnostics, "See 'llmscape show fields sweep'.");

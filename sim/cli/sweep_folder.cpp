@@ -6,8 +6,6 @@
 #include <array>
 #include <filesystem>
 #include <memory>
-#include <stdexcept>
-#include <system_error>
 
 #include "base/files.hpp"
 #include "base/hash.hpp"
@@ -23,8 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<OwnFile, 3> kFiles = {
-    {{"plan.yaml", "# The plan of this sweep"}, {"results.csv", "point,id,"}, Manifest::kFile}};
+constexpr std::array<OwnFile, 3> kFiles = {{kPlanFile, {"results.csv", "point,id,"}, Manifest::kFile}};
 
 }  // namespace
 
@@ -40,12 +37,9 @@ bool settle(const explore::Plan& plan, const explore::Store& store, Settling how
   const fs::path& folder = store.folder();
   const SourceRange where{std::make_shared<const SourceText>(SourceText{folder.string(), ""})};
   report_foreign(folder, kFiles, how.overwrite, diagnostics);
+  report_other(folder, kResultFile, "a run", diagnostics);
   if (diagnostics.has_errors()) return false;
-  std::error_code problem;
-  fs::create_directories(folder, problem);
-  if (problem || !fs::is_directory(folder))
-    throw std::runtime_error(fmt::format("cannot make the folder '{}': {}", folder.string(),
-                                         problem ? problem.message() : "there is a file of that name"));
+  make_folder(folder);
   const std::string text = explore::plan_text(plan, folder);
   const bool foreign = fs::exists(store.plan()) && !is_own(folder, kFiles.front());
   if (foreign) write_file_atomically(store.plan(), text);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 
+#include "base/expression.hpp"
 #include "base/yaml_lines.hpp"
 
 namespace llmscape::explore {
@@ -211,8 +212,21 @@ bool report_no_mapping(const YamlNode& node, const char* wanted, Diagnostics& di
 
 constexpr const char* kSeeds = "'set: {seed: 3}' is the first of all points, 'repeat: 5' runs each with so many";
 
+// Whether exclusions, limits and objectives can say it.
+bool can_be_named(const std::string& name) {
+  Diagnostics unheard;
+  const auto expression = Expression::parse(name, {}, unheard);
+  return expression && expression->names().size() == 1 && expression->names().front().name == name;
+}
+
 // {edge: {hardware.devices: [...], model.weights: int4}, ...}
-std::optional<Axis> read_variants(const std::string& name, const YamlNode& variants, Diagnostics& diagnostics) {
+std::optional<Axis> read_variants(const std::string& name, const SourceRange& where, const YamlNode& variants,
+                                  Diagnostics& diagnostics) {
+  if (!can_be_named(name)) {
+    diagnostics.error(where, fmt::format("no condition could name the axis {}", in_quotes(name)),
+                      "a name has letters, digits and '_', and begins with a letter");
+    return std::nullopt;
+  }
   const char* wanted = "variants are a mapping from names to mappings of paths";
   if (variants.kind == YamlNode::Kind::null || report_no_mapping(variants, wanted, diagnostics)) {
     if (variants.kind == YamlNode::Kind::null) diagnostics.error(variants.where, wanted);
@@ -295,7 +309,7 @@ std::vector<Axis> read_axes(const PlanConfig& config, bool needs_sample, Diagnos
   if (!report_no_mapping(config.variants, "'variants' is a mapping from the names of axes to their variants",
                          diagnostics))
     for (const YamlNode::Entry& entry : config.variants.entries)
-      keep(read_variants(entry.key, entry.value, diagnostics), entry.key_where);
+      keep(read_variants(entry.key, entry.key_where, entry.value, diagnostics), entry.key_where);
   if (config.zip.is_sequence())
     for (const YamlNode& zip : config.zip.items) keep(read_zip(zip, diagnostics), zip.where);
   else if (config.zip.kind != YamlNode::Kind::null) keep(read_zip(config.zip, diagnostics), config.zip.where);

@@ -187,8 +187,10 @@ std::optional<Ends> read_ends(NumericPath& number, const std::string& text, cons
                       message, suggestion);
     return std::nullopt;
   };
-  const std::string example =
-      number.dimension == Dimension::number ? "1,64" : fmt::format("{0},{0}", example_of(number.dimension));
+  const auto one = split(example_of(number.dimension));
+  const std::string example = number.dimension == Dimension::number || !one
+                                  ? "1,64"
+                                  : fmt::format("{0} {2},{1} {2}", one->value, 2 * one->value, one->unit);
   const std::size_t comma = text.find(',');
   if (comma == std::string::npos) return mistake("two ends are written LOW,HIGH", "like " + example);
   const auto low = split(text.substr(0, comma)), high = split(text.substr(comma + 1));
@@ -200,6 +202,9 @@ std::optional<Ends> read_ends(NumericPath& number, const std::string& text, cons
   const auto value = parse_quantity(number.written(low->value), number.dimension);
   if (const auto* wrong = std::get_if<QuantityError>(&value))
     return mistake(fmt::format("{} {}", in_quotes(number.written(low->value)), wrong->message), wrong->suggestion);
+  if (low->value > high->value && high->value > 0)
+    return mistake("the first end must be below the second one",
+                   fmt::format("did you mean '{},{}'?", number.written(high->value), number.written(low->value)));
   if (!(low->value > 0 && high->value > low->value))
     return mistake("the first end must be above 0, and the second one above the first", "like " + example);
   return Ends{low->value, high->value};

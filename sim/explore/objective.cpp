@@ -103,6 +103,7 @@ std::optional<Objective> read_objective(std::string_view text, SourceRange where
   if (!expression) return std::nullopt;
   const int errors = diagnostics.errors();
   check_names(*expression, table, diagnostics);
+  if (diagnostics.errors() == errors) check_units(*expression, table, diagnostics);
   if (diagnostics.errors() != errors) return std::nullopt;
   if (const auto& names = expression->names(); names.size() == 1 && is_text(names[0].name, table)) {
     diagnostics.error(names[0].where,

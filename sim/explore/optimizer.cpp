@@ -29,9 +29,11 @@ class Optimizer {
   std::vector<Candidate> run() {
     start();
     auto population = chosen();
-    while (left() > 0) {
+    for (std::size_t round = 0; left() > 0; ++round) {
       const std::size_t before = known_.size();
-      if (population.size() == size_) population = generation(population);
+      // Of one objective over lists, neighbours are worth more than children: half of the rounds are theirs alone.
+      const bool breeds = query_.objectives > 1 || has_intervals() || round % 2 == 1;
+      if (breeds && population.size() == size_) population = generation(population);
       add(neighbours());
       if (known_.size() == before) add(draw(size_));
       if (known_.size() == before) break;
@@ -41,6 +43,21 @@ class Optimizer {
   }
 
  private:
+  // A gene that is a category, and its value; nothing: the whole space.
+  using Niche = std::optional<std::pair<std::size_t, std::size_t>>;
+  // Places in known_ of those that have the same losses: genes without effect make many of them, and neighbours of the
+  // one are none of the other.
+  struct Alike {
+    std::vector<std::size_t> members;
+    double share = 1;  // of the neighbours that are looked at
+  };
+
+  [[nodiscard]] static bool is_in(const Niche& niche, const Genome& genome) {
+    return !niche || genome[niche->first] == niche->second;
+  }
+  [[nodiscard]] bool has_intervals() const {
+    return std::ranges::any_of(query_.genes, [](const Gene& gene) { return gene.kind == Gene::Kind::continuous; });
+  }
   [[nodiscard]] std::size_t left() const { return query_.evaluations - known_.size(); }
   [[nodiscard]] bool is_new(const Genome& genome) const {
     return !places_.contains(genome) && !query_.excluded(genome);
@@ -123,12 +140,22 @@ class Optimizer {
     return losses;
   }
 
-  // The best of all that is known, as the parents of a generation.
+  // The best of all that is known, as the parents of a generation. Of one objective, one of each that are alike: the
+  // best with its twins would leave no room for others.
   std::vector<Individual> chosen() {
     rescale();
     std::vector<Losses> losses;
     for (const Candidate& candidate : known_) losses.push_back(scaled(candidate.judged));
     std::vector<Individual> population;
+    if (query_.objectives == 1) {
+      std::map<Losses, std::vector<std::size_t>> alike;
+      for (std::size_t i = 0; i < losses.size(); ++i) alike[losses[i]].push_back(i);
+      for (const auto& [loss, members] : alike)
+        if (population.size() < size_)
+          population.push_back({known_[members[random_.below(members.size())]].genome, loss});
+      if (population.size() == size_) return population;
+      population.clear();
+    }
     for (const std::size_t i : best_of(losses, size_)) population.push_back({known_[i].genome, losses[i]});
     return population;
   }
@@ -148,24 +175,24 @@ class Optimizer {
   }
 
   // New configurations beside those of the frontier so far, and beside those of the frontier of one category, another
-  // each time: where a category needs other values of the rest, moving it alone leads to nothing better.
+  // each time: where a category needs other values of the rest, moving it alone leads to nothing better. Of one
+  // objective, beside those that would be better still and violate a constraint, too: the way to the best may lead past
+  // it.
   std::vector<Genome> neighbours() {
     rescale();
-    std::vector<std::size_t> all, niche;
-    const std::optional<std::pair<std::size_t, std::size_t>> category = next_category();
-    for (std::size_t i = 0; i < known_.size(); ++i) {
-      if (!known_[i].judged.feasible()) continue;
-      all.push_back(i);
-      if (category && known_[i].genome[category->first] == category->second) niche.push_back(i);
-    }
+    const bool one = query_.objectives == 1;
     std::vector<Genome> found;
-    add_neighbours(all, size_ / 2, std::nullopt, found);
-    if (category) add_neighbours(niche, size_ * 3 / 4, category->first, found);
+    add_neighbours(frontier({}), size_ / 2, {}, found);
+    if (one) add_neighbours(beyond({}), size_ / 2, {}, found);
+    const Niche niche = next_niche();
+    if (!niche) return found;
+    add_neighbours(frontier(niche), one ? size_ / 2 : size_ * 3 / 4, niche, found);
+    if (one) add_neighbours(beyond(niche), size_ / 2, niche, found);
     return found;
   }
 
   // The next gene that is a category with its next value; nothing if none is.
-  std::optional<std::pair<std::size_t, std::size_t>> next_category() {
+  Niche next_niche() {
     std::vector<std::pair<std::size_t, std::size_t>> all;
     for (std::size_t gene = 0; gene < query_.genes.size(); ++gene)
       for (std::size_t value = 0; query_.genes[gene].kind == Gene::Kind::category && value < query_.genes[gene].values;
@@ -175,39 +202,80 @@ class Optimizer {
     return all[rounds_++ % all.size()];
   }
 
-  // Neighbours of the frontier of `among`, more of those members that dominate more alone, until there are `most`. The
-  // gene `kept` is not moved.
-  void add_neighbours(const std::vector<std::size_t>& among, std::size_t most, std::optional<std::size_t> kept,
-                      std::vector<Genome>& found) {
-    std::vector<Losses> losses, front;
-    for (const std::size_t i : among) losses.push_back(scaled(known_[i].judged));
-    std::vector<std::size_t> members;
-    // Of one objective the frontier is one point, which may be a dead end: the next best are looked at, too.
-    for (const std::size_t i : query_.objectives > 1 ? non_dominated(losses) : best_of(losses, size_ / 4)) {
-      front.push_back(losses[i]);
-      members.push_back(among[i]);
+  // Of one objective the frontier is one point, which may be a dead end: the next best are there, too.
+  [[nodiscard]] std::vector<Alike> frontier(const Niche& niche) const {
+    std::vector<Losses> losses;
+    std::vector<std::size_t> of;
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      if (!known_[i].judged.feasible() || !is_in(niche, known_[i].genome)) continue;
+      losses.push_back(scaled(known_[i].judged));
+      of.push_back(i);
     }
+    std::map<Losses, Alike> alike;
+    const auto add_alike = [&](std::size_t i) { alike[losses[i]].members.push_back(of[i]); };
+    if (query_.objectives > 1) std::ranges::for_each(non_dominated(losses), add_alike);
+    else
+      for (std::size_t i = 0; i < of.size(); ++i) add_alike(i);
+    std::vector<Losses> front;
+    std::vector<Alike> all;
+    for (auto& [loss, members] : alike) {
+      if (query_.objectives == 1 && front.size() == size_ / 4) break;
+      front.push_back(loss);
+      all.push_back(std::move(members));
+    }
+    // The share of each is what it dominates alone, beside an equal share for all.
     const std::vector<double> alone = exclusive_hypervolumes(front, Losses(query_.objectives, 1.1));
-    // The share of a member is what it dominates alone, beside an equal share for all.
     const double sum = std::accumulate(alone.begin(), alone.end(), 0.);
-    std::vector<double> shares;
-    for (const double volume : alone)
-      shares.push_back((sum > 0 ? volume / sum : 0) + 1 / static_cast<double>(alone.size()));
-    if (shares.empty()) return;
-    const Empirical draw({members.begin(), members.end()}, shares);
-    for (std::size_t tried = 0; found.size() < most && tried < 4 * size_; ++tried) {
-      const auto neighbour = neighbour_of(known_[static_cast<std::size_t>(draw.draw(random_))].genome, kept);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i].share = (sum > 0 ? alone[i] / sum : 0) + 1 / static_cast<double>(all.size());
+    return all;
+  }
+
+  // What would be better than all that meets the constraints, least violations first: nothing known is as good and
+  // violates less.
+  [[nodiscard]] std::vector<Alike> beyond(const Niche& niche) const {
+    std::vector<Losses> both;  // violation, loss
+    std::vector<std::size_t> of;
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      const Judged& judged = known_[i].judged;
+      if (judged.losses.empty() || !is_in(niche, known_[i].genome)) continue;
+      both.push_back({judged.violation, judged.losses.front()});
+      of.push_back(i);
+    }
+    std::map<Losses, Alike> alike;
+    for (const std::size_t i : non_dominated(both))
+      if (both[i].front() > 0) alike[both[i]].members.push_back(of[i]);
+    std::vector<Alike> all;
+    for (auto& [violation, members] : alike)
+      if (all.size() < size_ / 4) all.push_back(std::move(members));
+    return all;
+  }
+
+  // Neighbours of some of them, more of those with larger shares, until there are `most`. The niche is not left.
+  void add_neighbours(const std::vector<Alike>& from, std::size_t most, const Niche& niche,
+                      std::vector<Genome>& found) {
+    if (from.empty()) return;
+    std::vector<double> places, shares;
+    for (const Alike& alike : from) {
+      places.push_back(static_cast<double>(places.size()));
+      shares.push_back(alike.share);
+    }
+    const Empirical draw(places, shares);
+    const std::size_t enough = found.size() + most;
+    for (std::size_t tried = 0; found.size() < enough && tried < 4 * size_; ++tried) {
+      const std::vector<std::size_t>& members = from[static_cast<std::size_t>(draw.draw(random_))].members;
+      const auto neighbour = neighbour_of(known_[members[random_.below(members.size())]].genome, niche);
       if (neighbour && std::ranges::find(found, *neighbour) == found.end()) found.push_back(*neighbour);
     }
   }
 
   // One gene moved: to a value nearby, or to any other of a category.
-  std::optional<Genome> neighbour_of(const Genome& genome, std::optional<std::size_t> kept) {
+  std::optional<Genome> neighbour_of(const Genome& genome, const Niche& niche) {
     constexpr std::size_t kTries = 4;
     for (std::size_t tried = 0; tried < kTries; ++tried) {
       Genome moved = genome;
       const std::size_t i = random_.below(query_.genes.size());
-      if (i == kept) continue;
+      if (niche && i == niche->first) continue;
       moved[i] = moved_value(query_.genes[i], genome[i]);
       if (is_new(moved)) return moved;
     }

@@ -37,7 +37,9 @@ struct OptimizerQuery {
 // Looks for the frontier of a space (of one objective: for the best) with few evaluations; returns all that were
 // evaluated, in their order. The start is spread by a Sobol sequence. Then each round is a generation of pagmo's
 // algorithm, in which known configurations cost nothing, and a look at neighbours (one gene moved) of the frontier so
-// far; a round that finds nothing new draws at random. NSGA-II takes its parents from all that is known. Constraints
+// far; a round that finds nothing new draws at random. Of one objective over lists every second round is neighbours
+// alone, and those that would be better but for a constraint have neighbours, too. Configurations with equal losses
+// count as one, each of which may be the one. NSGA-II takes its parents from all that is known. Constraints
 // are met first: what violates them is worse than all that does not, and the more the worse.
 std::vector<Candidate> optimize(const OptimizerQuery& query);
 

@@ -89,6 +89,19 @@ std::vector<std::string> columns_of(const std::vector<Axis>& axes) {
   return columns;
 }
 
+// Those that the plan names, whatever is wrong with their values.
+std::vector<std::string> declared_columns(const PlanConfig& config) {
+  std::vector<std::string> columns;
+  const auto add = [&columns](const YamlNode& of) {
+    for (const YamlNode::Entry& entry : of.entries) columns.push_back(entry.key);
+  };
+  add(config.variants);
+  if (config.zip.is_sequence()) std::ranges::for_each(config.zip.items, add);
+  else add(config.zip);
+  add(config.axes);
+  return columns;
+}
+
 // The values that a column of the plan has.
 std::vector<std::string> values_of(const std::vector<Axis>& axes, std::size_t column) {
   std::vector<std::string> values;
@@ -108,6 +121,8 @@ std::vector<Expression> read_exclusions(const PlanConfig& config, const std::vec
                                         Diagnostics& diagnostics) {
   const std::vector<std::string> columns = columns_of(axes);
   const Names names(columns);
+  const std::vector<std::string> all_columns = declared_columns(config);
+  const Names declared(all_columns);
   const auto unit_of = [&](std::string_view name) -> std::optional<NameUnit> {
     const auto column = names.find(name);
     return column ? unit_of_values(values_of(axes, *column)) : std::nullopt;
@@ -120,10 +135,10 @@ std::vector<Expression> read_exclusions(const PlanConfig& config, const std::vec
     if (!expression) continue;
     for (std::size_t i = 0; i < expression->names().size(); ++i) {
       const Expression::Name& name = expression->names()[i];
-      if (names.find(name.name)) continue;
+      if (names.find(name.name) || declared.find(name.name)) continue;
       if (!name.may_be_text) {
         diagnostics.error(name.where, fmt::format("'{}' is not varied in this plan", name.name),
-                          did_you_mean(name.name, names.all()));
+                          did_you_mean(name.name, declared.all()));
         continue;
       }
       const std::string& of = expression->names()[i - 1].name;  // it stands behind a name
@@ -158,6 +173,7 @@ void lay(YamlNode& base, const PlanConfig& config, const std::vector<std::string
     apply_override(base, entry.key + '=' + yaml_flow(entry.value), diagnostics);
     scenario::spell_out_scenario(base);
   }
+  scenario::report_overridden(set, std::nullopt, diagnostics);
   for (const std::string& assignment : set) {
     apply_override(base, assignment, diagnostics);
     scenario::spell_out_scenario(base);
@@ -295,10 +311,11 @@ std::optional<Plan> load_plan(const std::filesystem::path& file, const PlanChang
                       "use method: latin_hypercube");
   check_overlaid(*config, changes.set, all, base, diagnostics);
   auto exclude = read_exclusions(*config, all, diagnostics);
-  check_judgement(root, columns_of(all), diagnostics);
+  const bool points_known = !diagnostics.has_errors();
+  check_judgement(root, declared_columns(*config), diagnostics);
   check_limits(*config, root, diagnostics);
   first_seed(base, config->repeat, diagnostics);
-  if (diagnostics.has_errors()) return std::nullopt;
+  if (diagnostics.has_errors() && !(changes.all_mistakes && points_known)) return std::nullopt;
   return Plan(std::move(root), std::move(*config), std::move(base), std::move(folder), std::move(all),
               std::move(exclude));
 }

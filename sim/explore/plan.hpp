@@ -60,10 +60,13 @@ struct PlanChanges {
   std::vector<std::string> set;   // laid over the base: "path=value"
   std::optional<std::int64_t> repeat;
   bool intervals = false;
+  bool all_mistakes = false;
   bool is_space = false;  // for who picks points himself: `between` needs no `sample`
 };
 
-// Reads a plan, or a scenario (then a plan of one point). Nothing after reporting.
+// Reads a plan, or a scenario (then a plan of one point). Nothing after reporting; with `all_mistakes` nothing only
+// where its points are not known: how they are judged and limited may have mistakes that are reported, for who goes on
+// to what is wrong with its values.
 std::optional<Plan> load_plan(const std::filesystem::path& file, const PlanChanges& changes, Diagnostics& diagnostics);
 
 // Reads the scenario of a point; reports what is wrong with it.

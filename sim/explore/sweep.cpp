@@ -253,7 +253,7 @@ void check_plan(const Plan& plan, const scenario::Catalogs& catalogs, Diagnostic
     add_found(of_point, of_point.has_errors() ? values_of(plan, point) : "", one_runs && of_point.has_errors(),
               diagnostics);
   if (!any) diagnostics.error(plan.config().exclude.front().where, "the plan has no point: all are excluded");
-  else if (plan.config().skip_refused) diagnostics = std::move(refused);
+  else if (plan.config().skip_refused) add_found(refused, "", false, diagnostics);
 }
 
 }  // namespace llmscape::explore

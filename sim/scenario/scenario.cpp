@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "base/catalog.hpp"
@@ -114,8 +115,13 @@ void spell_out_scenario(YamlNode& root) {
 }
 
 workloads::WorkloadContext Scenario::workload_context() const {
-  return {folder, slo_classes, models.size() > 1 ? model_names : std::vector<std::string>(), workload_where,
-          config.hardware.retrieval.has_value()};
+  return {folder,
+          slo_classes,
+          models.size() > 1 ? model_names : std::vector<std::string>(),
+          workload_where,
+          config.hardware.retrieval.has_value(),
+          where_trace,
+          where_format};
 }
 
 std::string name_of(const PoolConfig& pool) {
@@ -171,6 +177,25 @@ PresetLoader preset_loader(const Catalogs& catalogs, const std::filesystem::path
   };
 }
 
+void report_overridden(std::vector<std::string> overrides, std::optional<std::int64_t> seed, Diagnostics& diagnostics) {
+  if (seed) overrides.push_back(fmt::format("seed={}", *seed));
+  std::vector<std::vector<std::string>> paths;
+  for (const std::string& text : overrides) paths.push_back(override_path({}, text.substr(0, text.find('='))));
+  const auto replaces = [](const auto& later, const auto& earlier) {
+    return later.size() <= earlier.size() && std::equal(later.begin(), later.end(), earlier.begin());
+  };
+  for (std::size_t i = 0; i < paths.size(); ++i)
+    for (std::size_t j = i + 1; j < paths.size(); ++j) {
+      if (!replaces(paths[j], paths[i])) continue;
+      const std::string path = overrides[i].substr(0, overrides[i].find('='));
+      const auto source = std::make_shared<const SourceText>(SourceText{"--set " + overrides[i], overrides[i]});
+      diagnostics.error({source, 1, 1, static_cast<int>(std::max<std::size_t>(1, path.size()))},
+                        fmt::format("{} has no effect: {} is set later", in_quotes(path), in_quotes(overrides[j])),
+                        "leave one of the two out");
+      break;
+    }
+}
+
 std::optional<Scenario> load_scenario(const std::filesystem::path& file, const std::vector<std::string>& overrides,
                                       std::optional<std::int64_t> seed, const Catalogs& catalogs,
                                       Diagnostics& diagnostics) {
@@ -205,6 +230,8 @@ std::optional<Scenario> read_scenario(YamlNode root, const std::filesystem::path
   }
   const ScenarioConfig& config = scenario.config;
   scenario.workload_where = where_of(root, {"workload"});
+  scenario.where_trace = where_of(root, {"workload", "replay", "trace"});
+  scenario.where_format = where_of(root, {"workload", "replay", "format"});
   scenario.config.serving.expert_coverage = coverage_of(config.workload.tokens);
   for (PoolConfig& pool : scenario.config.serving.pools) pool.expert_coverage = scenario.config.serving.expert_coverage;
   check_unique_names(root, diagnostics);

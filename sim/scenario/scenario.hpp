@@ -202,7 +202,7 @@ struct Scenario {
   serving::FleetPlan fleet;           // their replicas
   std::filesystem::path folder;       // relative paths start here
   YamlNode resolved;                  // as it was read: presets and defaults spelled out, each value with its origin
-  SourceRange workload_where;
+  SourceRange workload_where, where_trace, where_format;  // the section; a replayed trace and its format
 
   // What the workload needs to know of the rest.
   [[nodiscard]] workloads::WorkloadContext workload_context() const;
@@ -220,6 +220,10 @@ struct Scenario {
     return found == served.end() ? model_of(pool) : found->second;
   }
 };
+
+// Reports those overrides, typed to be laid in this order, that a later one, at the same path or above it, or the seed
+// replaces.
+void report_overridden(std::vector<std::string> overrides, std::optional<std::int64_t> seed, Diagnostics& diagnostics);
 
 // Reads the scenario file, lays presets and overrides ("a.b=c") into it, and checks it: model against plan against
 // devices. `seed` replaces the file's own. Nothing after reporting.

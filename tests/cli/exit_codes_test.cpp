@@ -79,6 +79,16 @@ TEST_CASE("wrong usage is answered with 2, a message and nothing on stdout") {
   }
 }
 
+TEST_CASE("import says every name that the catalogues do not have") {
+  const Ran ran = run_program({"import", "vllm", "vllm serve meta-llama/Llama-3.1-8B-Instruct", "--device", "h10-sxm",
+                               "--workload", "chat-1", "--model", "lama-3.1-8b"});
+  CHECK(ran.code == 2);
+  CHECK(holds(ran.err, "--device: error: no device 'h10-sxm'"));
+  CHECK(holds(ran.err, "--workload: error: no workload 'chat-1'"));
+  CHECK(holds(ran.err, "'lama-3.1-8b'"));
+  CHECK(holds(ran.err, "3 errors. Nothing was run."));
+}
+
 TEST_CASE("a mistyped verb is answered with the one that was meant, at any depth") {
   CHECK(holds(run_program({"rnu", "x.yaml"}).err, "did you mean 'run'?"));
   CHECK(holds(run_program({"trace", "descibe", "x.csv"}).err, "did you mean 'describe'?"));

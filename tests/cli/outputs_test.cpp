@@ -97,6 +97,35 @@ TEST_CASE("files in a folder that llmscape did not write are named and kept, all
   CHECK(holds(run_program(overwrite).err, "a folder stands where 'run.json' is to be written"));
 }
 
+TEST_CASE("a folder holds a run or a sweep, whichever came first") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file("s.yaml", small_scenario());
+  const std::string run = scratch.path("run"), sweep = scratch.path("sweep");
+  REQUIRE(run_program({"run", scenario, "-o", run, "-q"}).code == 0);
+  REQUIRE(run_program({"sweep", scenario, "-o", sweep, "-q"}).code == 0);
+  const Ran into_sweep = run_program({"run", scenario, "-o", sweep, "-q", "--overwrite"});
+  CHECK(into_sweep.code == 2);
+  CHECK(holds(into_sweep.err, "/sweep: error: this folder holds a sweep (plan.yaml)"));
+  CHECK_FALSE(fs::exists(sweep + "/run.json"));
+  const Ran into_run = run_program({"sweep", scenario, "-o", run, "-q", "--overwrite"});
+  CHECK(into_run.code == 2);
+  CHECK(holds(into_run.err, "/run: error: this folder holds a run (run.json)"));
+  CHECK_FALSE(fs::exists(run + "/plan.yaml"));
+}
+
+TEST_CASE("what cannot be written is answered with 4, by its own name") {
+  const Scratch scratch;
+  const std::string trace = scratch.file("t.csv",
+                                         "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+                                         "2023-11-16 18:15:00.0000000,100,10\n");
+  const Ran converted = run_program({"trace", "convert", trace, "-o", trace + "/x"});  // below a file
+  CHECK(converted.code == 4);
+  CHECK(holds(converted.err, "cannot write " + trace + "/x: "));
+  const Ran schemas = run_program({"schema", "-o", trace});
+  CHECK(schemas.code == 4);
+  CHECK(holds(schemas.err, "cannot make the folder '" + trace + "': "));
+}
+
 TEST_CASE("a sweep keeps what is not of a sweep") {
   const Scratch scratch;
   const std::string scenario = scratch.file("s.yaml", small_scenario()), out = scratch.path("out");

@@ -93,6 +93,22 @@ TEST_CASE("--set lays values over the scenario, one or many") {
   const Ran wrong = run_program({"run", file, "--set", "serving.batcher.max_num_sqs=3"});
   CHECK(wrong.code == 2);
   CHECK(holds(wrong.err, "did you mean 'max_num_seqs'?"));
+  const Ran twice =
+      run_program({"run", file, "--set", "seed=3", "--set", "slo.ttft=x", "--set", "slo.ttft=1 s", "--seed", "4"});
+  CHECK(twice.code == 2);
+  CHECK(holds(twice.err, "--set slo.ttft=x:1:1: error: 'slo.ttft' has no effect: 'slo.ttft=1 s' is set later"));
+  CHECK(holds(twice.err, "--set seed=3:1:1: error: 'seed' has no effect: 'seed=4' is set later"));
+}
+
+TEST_CASE("a trace that cannot be replayed is told where it is named") {
+  const Scratch scratch;
+  const std::string file =
+      scratch.file("s.yaml",
+                   "schema: scenario/1\nmodel: qwen2.5-1.5b\nhardware: {devices: [{preset: l4, count: 1}]}\n"
+                   "workload:\n  speedup: 2\n  replay:\n    count: 3\n    trace: none.csv\n");
+  CHECK(holds(run_program({"run", file}).err, "s.yaml:8:12: error: trace '"));
+  CHECK(holds(run_program({"run", file, "--set", "workload.replay.trace=other.csv"}).err,
+              "--set workload.replay.trace=other.csv:1:23: error: trace '"));
 }
 
 TEST_CASE("all mistakes are printed at once, as text or as JSON") {

@@ -249,6 +249,11 @@ TEST_CASE("mistakes of a plan are found before anything runs, each once, with it
   CHECK(unknown.code == 2);
   CHECK(holds(unknown.err, "did you mean 'requests'?"));
   CHECK_FALSE(fs::exists(sweep.scratch.path("out")));
+  const Sweep judged("zip: {serving.block_size: [16, many]}\nslo: ttft.p9 <= 1 s\n");
+  const Ran both = judged.run({judged.plan, "-o", judged.scratch.path("out")});
+  CHECK(both.code == 2);
+  CHECK(holds(both.err, "'ttft.p9'"));
+  CHECK(holds(both.err, "'block_size' must be a whole number; got 'many'"));
   for (const char* shard : {"0/3", "4/3", "3", "a/b", "1/0"})
     CHECK(sweep.run({sweep.plan, "--list", "--shard", shard}).code == 2);
 }

@@ -169,6 +169,7 @@ TEST_CASE("show fields prints every table that it names") {
   }
   CHECK(tables > 30);
   CHECK(holds(run_program({"show", "fields", "batcher"}).out, "batcher with policy: vllm_v1"));
+  CHECK(run_program({"show", "fields", "stream"}).out.starts_with("streams with kind: lengths"));  // a workload's key
   CHECK(holds(run_program({"show", "fields", "batchr"}).err, "did you mean 'batcher'?"));
 }
 

@@ -96,6 +96,16 @@ TEST_CASE("names are told with their place, so that unknown ones can be reported
   CHECK(expression->names()[2].may_be_text);
 }
 
+TEST_CASE("letters of any language are those of names, and of words that they are compared with") {
+  Diagnostics diagnostics;
+  const auto expression = Expression::parse("größe == große and 模型 != 'x'", {}, diagnostics);
+  REQUIRE_MESSAGE(expression, diagnostics.text(false));
+  REQUIRE(expression->names().size() == 3);
+  CHECK(expression->names()[0].name == "größe");
+  CHECK(expression->names()[1].name == "große");
+  CHECK(expression->names()[2].name == "模型");
+}
+
 TEST_CASE("a mistake is shown where it is") {
   CHECK(mistake_in("1 +").find("a value is missing here") != std::string::npos);
   CHECK(mistake_in("(rate > 1").find("')' is missing here") != std::string::npos);

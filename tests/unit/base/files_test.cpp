@@ -2,6 +2,7 @@
 #include "base/files.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -11,6 +12,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace llmscape;
@@ -94,6 +96,29 @@ TEST_CASE("lines end at LF; CR, byte-order mark and a missing last LF do not mat
   CHECK(read_lines(folder.file("c", "")).lines.empty());
   CHECK(read_lines(folder.file("d", "\n")).lines == std::vector<std::string>{""});
   CHECK(read_lines(folder.file("e", std::string_view("a\0b\n", 4))).lines.front().size() == 3);
+}
+
+// 60,000 lines do not fit a pipe: its writer waits for the first reader. The second would wait for ever.
+TEST_CASE("what comes through a pipe is read again under its name, compressed or not") {
+  const Folder folder;
+  const std::string text = long_text();
+  const std::vector<std::string> lines = read_lines(folder.file("plain", text)).lines;
+  REQUIRE(lines.size() == 60'000);
+  for (const std::string& content : {text, gzip(text)}) {
+    const std::filesystem::path pipe = folder / ("pipe-" + std::to_string(content.size()));
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << content; });
+    {
+      LineReader looks(pipe);
+      CHECK(looks.next() == lines.front());
+    }
+    writer.join();
+    for (int time = 0; time < 2; ++time) {
+      const Read read = read_lines(pipe);
+      CHECK(read.error.empty());
+      CHECK(read.lines == lines);
+    }
+  }
 }
 
 TEST_CASE("gzip and zstd files read as the plain file does, whatever their names") {

@@ -71,6 +71,12 @@ TEST_CASE("every unknown name of a list is reported where it stands") {
   CHECK(refused("ttft.p99,,steps", Direction::minimize).size() == 1);
 }
 
+TEST_CASE("an objective adds what has the same unit") {
+  CHECK(refused("a=output_tokens_per_s+mean_w", Direction::maximize).size() == 1);
+  CHECK(refused("ttft.p99+tpot.mean", Direction::minimize).empty());
+  CHECK(refused("output_tokens_per_s/mean_w", Direction::maximize).empty());
+}
+
 TEST_CASE("the value of an objective has the interval of the metrics in it") {
   const auto configuration = configurations(table())[0];
   const auto value = [&](const char* text) {

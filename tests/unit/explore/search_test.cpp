@@ -181,5 +181,8 @@ TEST_CASE("a path that leads nowhere is reported with what stands there; so is o
     Diagnostics of_ends;
     CHECK_FALSE(read_ends(*rate, wrong, "--between", of_ends));
     CHECK(of_ends.errors() == 1);
+    const std::string suggestion = of_ends.sorted().front().suggestion;
+    if (wrong == std::string("64 /s,1 /s")) CHECK(suggestion == "did you mean '1 /s,64 /s'?");
+    if (wrong == std::string("0 /s,1 /s")) CHECK(suggestion == "like 12 /s,24 /s");
   }
 }

@@ -100,6 +100,11 @@ TEST_CASE("heads must divide what they share") {
   CHECK(read(small_with(R"("num_attention_heads": 9, "num_key_value_heads": 9, "head_dim": 16)")).layers() == 4);
   CHECK(errors_of(small_with(R"("num_key_value_heads": 3)")) ==
         Messages{"1:25: 3 KV heads do not divide 8 attention heads"});
+  // What is no number divides nothing: the 1 in its place is nobody's mistake.
+  CHECK(errors_of(small_with(R"("hidden_size": NaN)")) ==
+        Messages{"1:17: 'hidden_size' must be a whole number from 1 to 20000000, not 'NaN'"});
+  CHECK(errors_of(small_with(R"("num_attention_heads": NaN, "num_key_value_heads": 8)")) ==
+        Messages{"1:25: 'num_attention_heads' must be a whole number from 1 to 20000000, not 'NaN'"});
 }
 
 TEST_CASE("do GLM-4.6, Mistral-Small-3.2 and Phi-3.5-MoE load, with the parameters that they have?") {

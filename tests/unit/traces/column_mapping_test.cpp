@@ -46,6 +46,20 @@ TEST_CASE("columns of any table are read under the names and in the unit that we
   CHECK(records[1].output_tokens == 7);
 }
 
+TEST_CASE("a table whose cells nothing but commas should separate is one mistake, where the first other sign stands") {
+  const TraceFolder folder;
+  for (const auto& [sign, called] : {std::pair(";", "not by ';'"), std::pair("\t", "not by tabs")}) {
+    const std::string row = std::string("ts") + sign + "in_tokens" + sign + "out_tokens\n";
+    const auto [records, diagnostics] =
+        read(folder.write("log.csv", row + "1" + sign + "2" + sign + "3\n"), kColumns, "ms");
+    CHECK(records.empty());
+    REQUIRE(diagnostics.errors() == 1);
+    const Diagnostic mistake = diagnostics.sorted().front();
+    CHECK(mistake.message == std::string("cells are separated by commas, ") + called);
+    CHECK(mistake.where.column == 3);
+  }
+}
+
 TEST_CASE("keys of JSON lines are found inside objects, and numbers in texts") {
   const TraceFolder folder;
   const auto [records, diagnostics] =

@@ -70,6 +70,8 @@ TEST_CASE("what is wrong with the name of a trace is reported where the user wro
       {folder.path_of("absent.csv"), "azure-csv", "cannot open", ""},
       {folder.write("empty.csv", ""), "", "is empty", ""},
       {folder.write("prose.txt", "It was a dark and stormy night.\n"), "", "name one of azure-csv, mooncake-jsonl", ""},
+      {folder.write("tabs.tsv", "ts\tprompt\tanswer\n"), "", "name one of",
+       "the cells of a table are separated by commas"},
       {good, "vlm-jsonl", "unknown trace format 'vlm-jsonl'; it is one of azure-csv", "did you mean 'vllm-jsonl'?"},
   };
   for (const Case& c : cases) {

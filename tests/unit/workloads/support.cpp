@@ -12,7 +12,12 @@ std::unique_ptr<Generator> try_generator(const std::string& workload, std::uint6
   WorkloadConfig config;
   if (!workload_fields().read(config, yaml(workload), diagnostics)) return nullptr;
   return make_generator(config,
-                        {.base = ".", .slo_classes = {"first", "second", "third"}, .models = models, .where = {}},
+                        {.base = ".",
+                         .slo_classes = {"first", "second", "third"},
+                         .models = models,
+                         .where = {},
+                         .where_trace = {},
+                         .where_format = {}},
                         RandomStreams(seed), diagnostics);
 }
 
