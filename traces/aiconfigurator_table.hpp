@@ -28,8 +28,7 @@ class Table : public CsvTable {
   Table(const std::string& path, const std::vector<CsvColumn>& own, KernelTables& into, Diagnostics& diagnostics)
       : CsvTable(path, with_common(own), diagnostics), into_(into) {}
 
-  // The next row of a kernel that its engine runs by itself.
-  // Rows that are passed over are told with the reason.
+  // The next row of a kernel that its engine runs by itself. Rows that are passed over are told with the reason.
   bool next(const std::function<void(std::string_view why)>& passed = {}) {
     for (;;) {
       if (!CsvTable::next()) return false;

@@ -50,7 +50,7 @@ inline constexpr std::int64_t kWidestFittedHead = 128, kWidestLearnedHead = 256;
 // Fewer fitted rows suffer from tables that wide heads stretch: their errors rise by a tenth to a half (SGLang's 33 to
 // 67, TensorRT-LLM's 132 to 232 of an H200).
 inline constexpr std::size_t kFewestBesideWide = 250;
-// Fewer decodes are joined by those within a window: errors of TensorRT-LLM's 207 of an H200 fall by a tenth.
+// Fewer decodes are joined by those within a window: errors of TensorRT-LLM's 216 of an H200 fall from 7.8 to 6.7 %.
 inline constexpr std::size_t kFewestOfDecodes = 250;
 
 // Nothing where a row is of no kind that is learned, or of a prompt no token of which leaves its window.

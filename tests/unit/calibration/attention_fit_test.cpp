@@ -168,7 +168,7 @@ TEST_CASE("keys of groups over several waves of blocks are told from the rows, b
   add_noise(records, predict(h100(), truth, {}, records), draws);
   const DecodeAttentionCalibration fit = fit_decode_attention(h100(), records, 0.86, false);
   REQUIRE(fit.parameters.split_waves);
-  CHECK(off(fit.parameters.split_waves->part, 0.5) < 0.2);
+  CHECK(off(fit.parameters.split_waves->part, 0.5) < 0.15);
   CHECK(fit.parameters.split_waves->waves == 8);
   CHECK(fit.parameters.ungrouped->part_keys == 256);
   CHECK_FALSE(fit_decode_attention(h100(), records, 0.86, false, Scoring::held_out, true).parameters.split_waves);
