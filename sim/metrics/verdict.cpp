@@ -151,6 +151,12 @@ Verdict judge(const VerdictInput& input) {
     verdict.reasons.push_back(fmt::format("the clock ended, after 136 years, calls unanswered: {}", input.unfinished));
     return verdict;
   }
+  if (input.stands_still) {
+    verdict.state = Verdict::State::truncated;
+    verdict.reasons.push_back(
+        "time stood still: calls of closed-loop users were refused at once and asked again at once; give 'think'");
+    return verdict;
+  }
   if (input.completed == 0) {
     verdict.state = Verdict::State::truncated;
     verdict.reasons.push_back("no request was completed in the measured window");

@@ -72,6 +72,7 @@ enum class Load {
 
 struct VerdictInput {
   bool stopped_at_horizon = false;
+  bool stands_still = false;    // time does: closed-loop users are refused at once, and ask again at once
   bool clock_ended = false;     // stopped, too, where the clock does not go on
   std::int64_t completed = 0;   // measured calls
   std::int64_t unfinished = 0;  // calls that were open when the run stopped

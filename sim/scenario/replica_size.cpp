@@ -76,7 +76,7 @@ ReplicaSize replica_size(const Scenario& scenario, const PoolConfig& engine, con
   if (held < size.max_model_len) {
     size.warning = "'" + device.name + (size.kv.below > 0 ? "' with its host holds " : "' holds ") +
                    std::to_string(held) + " tokens of KV, less than the longest sequence allowed (" +
-                   std::to_string(size.max_model_len) + "): longer requests are dropped";
+                   std::to_string(size.max_model_len) + "): longer requests go to other replicas, or are dropped";
   }
   return size;
 }

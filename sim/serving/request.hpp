@@ -83,6 +83,7 @@ struct Request {
   std::int64_t reused = 0;       // tokens found in the prefix cache
   std::int64_t invalidated = 0;  // of both, tokens that a later version of the prompt no longer has there
   std::int64_t lost = 0;         // tokens answered by replicas that were lost: answered again
+  Seconds first_lost = kNever;   // first token of those
   Seconds bubble;                // what the stages of its pipeline idled before its steps, once it has left them
   RequestClock clock;            // INV-17: its phases sum to last_token - arrival
   Sequence sequence;
@@ -97,10 +98,10 @@ struct Request {
   void wait(Seconds at) { clock.enter(answered() ? RequestPhase::preempted : RequestPhase::queued, at); }
   void compute(Seconds at) { clock.enter(answered() ? RequestPhase::recompute : RequestPhase::prefill, at); }
   [[nodiscard]] bool answered() const { return seen.first < kNever; }
-  // From when on it had tokens, as one who looks at `at` sees it: those of lost replicas may have come since it
-  // arrived.
+  // From when on it had tokens, those of lost replicas too, as one who looks at `at` sees it.
   [[nodiscard]] Seconds answered_from(Seconds at) const {
-    return lost > 0 || first_token >= at ? std::min(arrival, at) : first_token;
+    const Seconds first = std::min(first_lost, first_token);
+    return first >= at ? std::min(arrival, at) : first;
   }
   // What was answered so far comes again. Returns how much that is.
   std::int64_t lose_answer() {
@@ -110,6 +111,7 @@ struct Request {
   // Its replica was lost, and what was answered with it: all of it comes again.
   void begin_retry(Seconds at) {
     replica = -1;
+    first_lost = std::min(first_lost, first_token);
     schedule = first_token = last_token = kNever;
     seen.first = kNever;
     seen.tokens = 0;

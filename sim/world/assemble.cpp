@@ -192,6 +192,7 @@ metrics::VerdictInput question(const Ended& parts, const serving::Gateway& gatew
   const workloads::WorkloadConfig& workload = parts.scenario.config.workload;
   metrics::VerdictInput input;
   input.stopped_at_horizon = gateway.stopped_at_horizon();
+  input.stands_still = gateway.stands_still();
   input.clock_ended = end >= kernel::kClockEnd;
   input.completed = seen.measured.completed;
   input.unfinished = result.requests.queued + result.requests.running + result.requests.waiting;

@@ -8,6 +8,7 @@
 
 using namespace llmscape;
 using llmscape::testing::approx;
+using llmscape::testing::holds;
 using llmscape::testing::run_on_event_queue;
 using llmscape::testing::scenario_of;
 
@@ -128,4 +129,25 @@ TEST_CASE("entries that a node's link loses are computed again; a slow link take
   const result::RunResult repaired =
       handed_over("faults: {schedule: [{at: 0 s, lasts: 1 ms, group: prompts, node: 0, uplink: 1 Gbit/s}]}\n");
   CHECK(repaired.latency["e2e_s"]->mean == whole.latency["e2e_s"]->mean);
+}
+
+// Two of four users are served, one waits, and the fourth is refused, at once, whenever he asks.
+TEST_CASE("closed-loop users without think time who are refused at once end the run, and think time lets it go on") {
+  const auto ended = [](const std::string& arrivals, const std::string& more) {
+    return run_on_event_queue(
+        *scenario_of("schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpus, "
+                     "preset: h100-sxm, count: 1}]}\n" +
+                     more + "workload: {duration: 10 s, arrivals: {kind: closed_loop, users: 4" + arrivals +
+                     "}, stream: {kind: lengths, prompt: {kind: fixed, value: 500}, output: "
+                     "{kind: fixed, value: 50}}}\n"));
+  };
+  const std::string queue = "serving: {admission: {max_outstanding: 2, max_waiting: 1}}\n";
+  const result::RunResult still = ended("", queue);
+  CHECK(still.verdict.state == metrics::Verdict::State::truncated);
+  REQUIRE_FALSE(still.verdict.reasons.empty());
+  CHECK(holds(still.verdict.reasons.front(), "time stood still"));
+  CHECK(still.simulated_s < 1);
+  const result::RunResult thinking = ended(", think: {kind: fixed, value: 100 ms}", queue);
+  CHECK_FALSE(holds(thinking.verdict.reasons.empty() ? "" : thinking.verdict.reasons.front(), "time stood still"));
+  CHECK(thinking.simulated_s > 10);
 }

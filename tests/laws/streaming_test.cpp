@@ -5,6 +5,7 @@
 #include "sim/serving/batchers/streaming.hpp"
 #include "sim/serving/batchers/vllm_v1.hpp"
 #include "sim/serving/kv/kv_swap.hpp"
+#include "sim/serving/routers/least_tokens.hpp"
 #include "sim/serving/routers/round_robin.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/support/serving_bench.hpp"
@@ -319,4 +320,15 @@ TEST_CASE("a prompt that outgrows the engine is dropped when it does") {
   CHECK(system.answers[0].request.reason == Reason::too_long);
   CHECK(system.answers[0].at.si() == approx(1));
   CHECK(system.answers[1].outcome == Outcome::completed);
+}
+
+// 100 tokens became 5,000, beside 1,000 on the other replica.
+TEST_CASE("a router sees what has come of a prompt since it was sent") {
+  SystemConfig config = streaming_system();
+  config.replicas = 2;
+  System system(config, plain(), LeastTokens(), by_token);
+  system.run({streamed(0, {{Seconds(0), {{1, 100}}}, {Seconds(1), {{1, 5000}}}}, 9000), call(0.5, {{2, 1000}}, 9000),
+              call(2, {{3, 10}}, 1)});
+  for (const auto& answer : system.answers)
+    CHECK(answer.request.replica == (answer.request.arrival == Seconds() ? 0 : 1));
 }

@@ -80,6 +80,7 @@ struct Step {
 
 struct SystemConfig {
   std::int64_t kv_blocks = 1000;
+  std::vector<std::int64_t> kv_blocks_of;  // the same of each replica; empty: they are alike
   int block_tokens = 16;
   std::int64_t max_model_len = 1 << 20;
   std::int64_t lookahead = 64;
@@ -123,7 +124,7 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
       routers_.push_back(router.make());
       serving::ReplicaConfig replica;
       replica.index = static_cast<int>(i);
-      replica.kv_blocks = config.kv_blocks;
+      replica.kv_blocks = config.kv_blocks_of.empty() ? config.kv_blocks : config.kv_blocks_of[i];
       replica.block_tokens = config.block_tokens;
       replica.max_model_len = config.max_model_len;
       replica.lookahead = config.lookahead;

@@ -6,7 +6,7 @@ namespace llmscape::serving {
 Admission::Answer Admission::ask(OpenCall& call) {
   call.stands = OpenCall::Stands::admitted;
   if (!full()) return Answer::send;
-  if (limits_.max_waiting >= 0 && waiting_.size() >= limits_.max_waiting) return Answer::drop;
+  if (too_many(0)) return Answer::drop;
   call.stands = OpenCall::Stands::admission;
   waiting_.add(call);
   return Answer::wait;

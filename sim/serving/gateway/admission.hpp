@@ -24,6 +24,12 @@ class Admission {
   void give_up(OpenCall& call);
   // The next one that may be sent, which waits no longer; nullptr if there is none.
   OpenCall* next();
+  [[nodiscard]] const WaitingCalls& waiting() const { return waiting_; }
+  [[nodiscard]] bool limits_waiting() const { return limits_.max_waiting >= 0; }
+  // Whether one more is too many to wait, beside those and `others`.
+  [[nodiscard]] bool too_many(std::int64_t others) const {
+    return limits_waiting() && waiting_.size() + others >= limits_.max_waiting;
+  }
   // A call was sent to a replica; has left it, answered or to be tried again.
   void on_sent() { ++sent_; }
   void on_left() { --sent_; }

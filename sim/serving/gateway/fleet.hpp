@@ -87,7 +87,8 @@ class Fleet {
   virtual void split_by_length(std::size_t shorter, std::size_t longer, std::int64_t tokens, Seconds now) = 0;
 };
 
-// Starts, stops, converts or loses replicas: autoscalers, fault schedules. Acts before what else happens at an instant.
+// Starts, stops, converts or loses replicas: autoscalers, fault schedules. Acts behind the outcomes of an instant and
+// before what else happens at it.
 class Controller {
  public:
   virtual ~Controller() = default;

@@ -42,9 +42,12 @@ PoolLoad FleetManager::load(std::size_t pool) const {
     load.requests += member.outstanding_requests;
     load.tokens += member.outstanding_tokens;
   }
-  waiting_.visit([&](const OpenCall& call) {
-    if (takes(state_.pools[pool], call.request.replica >= 0, call.request, call.uncached.value_or(0))) ++load.waiting;
-  });
+  for (const WaitingCalls* waiting : {&unplaced_, &held_})
+    waiting->visit([&](const OpenCall& call) {
+      if (takes(state_.pools[pool], call.request.replica >= 0, call.request,
+                call.uncached.value_or(call.prompt_tokens)))
+        ++load.waiting;
+    });
   return load;
 }
 

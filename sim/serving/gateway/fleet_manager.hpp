@@ -22,9 +22,9 @@ class FleetManager final : public Fleet, public EventSource {
     std::function<void(std::size_t replica, const std::vector<Request*>& calls, Seconds)> on_lost;
     std::function<void(Seconds)> on_ready;  // replicas have begun to serve
   };
-  // `waiting`: the calls for which no replica serves.
-  FleetManager(FleetState& state, const WaitingCalls& waiting, Hooks hooks)
-      : state_(state), waiting_(waiting), hooks_(std::move(hooks)) {}
+  // `unplaced`: the calls for which no replica serves; `held`: those that wait for admission.
+  FleetManager(FleetState& state, const WaitingCalls& unplaced, const WaitingCalls& held, Hooks hooks)
+      : state_(state), unplaced_(unplaced), held_(held), hooks_(std::move(hooks)) {}
 
   [[nodiscard]] std::size_t pools() const override { return state_.pools.size(); }
   [[nodiscard]] PoolLoad load(std::size_t pool) const override;
@@ -70,7 +70,7 @@ class FleetManager final : public Fleet, public EventSource {
   void on_drained(Member& member, Seconds now);
 
   FleetState& state_;
-  const WaitingCalls& waiting_;
+  const WaitingCalls &unplaced_, &held_;
   Hooks hooks_;
   std::set<std::pair<Seconds, std::size_t>> loading_;  // replicas by when they are ready
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/serving/gateway/fleet_state.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace llmscape::serving {
@@ -29,7 +30,12 @@ void FleetState::refresh_targets() {
   for (PoolState& pool : pools) pool.targets.clear();
   for (Member& member : members)
     if (member.availability == Availability::serving) pools[member.pool].targets.push_back(&member);
-  for (const PoolState& pool : pools) pool.router->on_targets(pool.targets);
+  for (PoolState& pool : pools) {
+    pool.alike = std::ranges::all_of(pool.targets, [&pool](const RoutingTarget* target) {
+      return target->replica->holds_as_much_as(*pool.targets.front()->replica);
+    });
+    pool.router->on_targets(pool.targets);
+  }
 }
 
 }  // namespace llmscape::serving

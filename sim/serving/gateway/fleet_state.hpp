@@ -44,6 +44,7 @@ struct PoolState {
   std::function<Bytes(std::int64_t)> kv_of_prompt;
   double kv_copies;
   std::vector<RoutingTarget*> targets{};  // its replicas that serve
+  bool alike = true;                      // all of them hold the same calls
   PoolHistory history{};                  // as of the last change of each replica
 
   [[nodiscard]] Bytes kv_bytes(std::int64_t tokens) const {

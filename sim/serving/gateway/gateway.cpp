@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace llmscape::serving {
 
@@ -22,7 +23,7 @@ Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::vec
                                                   answer(call, report.outcome, report.at);
                                               }),
       state_(std::move(pools), std::move(ring)),
-      fleet_(state_, unplaced_,
+      fleet_(state_, unplaced_, admission_.waiting(),
              {[this](std::size_t i, Availability is, Seconds at) { listener_.on_availability(i, is, at); },
               [this](std::size_t i, const std::vector<Request*>& calls, Seconds at) { on_replica_lost(i, calls, at); },
               [this](Seconds at) { offer_waiting(at); }}),
@@ -71,9 +72,10 @@ void Gateway::wake(Seconds now) {
     const Due& first = report.at <= other.at ? report : other;
     if (first.at > now) break;
     first.source->run(first.at);
+    if (stands_still_) break;
     other = first_of_others();
   }
-  if (now >= std::min(config_.horizon, config_.clock_end)) stopped_ = true;
+  if (now >= std::min(config_.horizon, config_.clock_end) || stands_still_) stopped_ = true;
   if (settling_ && done()) fleet_.settle(now);
   settling_ = false;
   first_other_ = other;
@@ -109,6 +111,12 @@ void Gateway::check_that_something_comes() {
 }
 
 void Gateway::on_program_end(const Program& program, const TaskRun& run, Outcome outcome, Seconds now) {
+  // Users of a closed loop who are refused at once and ask again at once would do so for ever.
+  if (program.user >= 0) {
+    users_ = std::max<std::int64_t>(users_, program.user + 1);
+    refused_at_once_ = program.start == now && outcome != Outcome::completed ? refused_at_once_ + 1 : 0;
+    if (refused_at_once_ > kMostRefusedAtOnce * users_) stands_still_ = true;
+  }
   generator_.finished(program, now);
   listener_.on_task(program, run, outcome, now);
 }
@@ -181,6 +189,12 @@ void Gateway::send(OpenCall& call, Seconds now) {
 void Gateway::wait_for_replica(OpenCall& call, Seconds now) {
   if (!std::exchange(call.announced, true))
     for (Controller* controller : config_.controllers) controller->on_waiting(call.request, now);
+  // One that is at no replica yet waits beside those that wait for admission.
+  if (call.request.replica < 0 && !call.waits_for_replica && admission_.limits_waiting()) {
+    std::int64_t others = 0;
+    unplaced_.visit([&others](const OpenCall& other) { others += other.request.replica < 0; });
+    if (admission_.too_many(others)) return reject(call, Outcome::dropped, Reason::queue_full, now);
+  }
   // A call may look for a decoder while its prompt is computed.
   const bool computed_elsewhere = transfers_.contains(call) && !transfers_.between_replicas(call);
   if (!call.request.answered() && !computed_elsewhere) call.request.clock.enter(RequestPhase::held, now);
@@ -245,7 +259,12 @@ void Gateway::on_replica_lost(std::size_t replica, const std::vector<Request*>& 
   std::set<std::size_t> places;
   for (const Request* request : requests) places.insert(request->gateway_slot);
   transfers_.on_lost(replica, places, now);
-  for (const std::size_t place : places) retry(calls_.at(place), now);
+  // Tried again by priority and arrival, wherever they are kept.
+  std::vector<OpenCall*> again;
+  for (const std::size_t place : places) again.push_back(&calls_.at(place));
+  std::ranges::sort(again, {},
+                    [](const OpenCall* call) { return std::pair(call->request.priority, call->request.id); });
+  for (OpenCall* call : again) retry(*call, now);
 }
 
 // The client hears nothing more of the answer that broke off: all of it comes again.

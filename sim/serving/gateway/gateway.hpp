@@ -64,6 +64,8 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   // Nothing is open and nothing will come; or the horizon or the end of the clock is reached.
   [[nodiscard]] bool done();
   [[nodiscard]] bool stopped_at_horizon() const { return stopped_; }
+  // It ended because users without think time asked again and again at one instant, and were refused at once.
+  [[nodiscard]] bool stands_still() const { return stands_still_; }
 
   void on_wake(Seconds now) override { replicas_woke_ = now; }
   void on_outcome(Request& request, Outcome outcome, Seconds at) override {
@@ -167,6 +169,10 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   Due first_other_;        // as of the last wake-up, or of what was asked first in the present one
   bool others_known_ = false;
   bool stopped_ = false;
+  static constexpr std::int64_t kMostRefusedAtOnce = 20;  // for each user
+  std::int64_t users_ = 0;                                // of closed loops, seen so far
+  std::int64_t refused_at_once_ = 0;                      // of their programs, one after the other
+  bool stands_still_ = false;
 };
 
 }  // namespace llmscape::serving

@@ -2,6 +2,7 @@
 #include "sim/serving/gateway/placer.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace llmscape::serving {
 namespace {
@@ -9,11 +10,6 @@ namespace {
 // The replicas of a pool as they would take the call: those of prefill pools compute its prompt alone.
 bool serves(const PoolState& pool, const Replica& replica, const Request& request) {
   return replica.servable(request, pool.role == Role::prefill && request.output_tokens > 1);
-}
-
-bool fits(const PoolState& pool, const Request& request) {
-  return std::ranges::any_of(pool.targets,
-                             [&](const RoutingTarget* target) { return serves(pool, *target->replica, request); });
 }
 
 }  // namespace
@@ -57,29 +53,37 @@ Reason Placer::hopeless(bool to_decode, const Request& request, std::int64_t unc
   return reason;
 }
 
+// Those of the pool's targets that can hold the call.
+const std::vector<RoutingTarget*>& Placer::able(const PoolState& pool, const Request& request) {
+  const auto serve = [&](const RoutingTarget* target) { return serves(pool, *target->replica, request); };
+  if (pool.alike && !pool.targets.empty() && serve(pool.targets.front())) return pool.targets;
+  able_.clear();
+  if (!pool.alike) std::ranges::copy_if(pool.targets, std::back_inserter(able_), serve);
+  return able_.size() == pool.targets.size() ? pool.targets : able_;
+}
+
 Placer::Choice Placer::choose(bool to_decode, const Request& request, Seconds now) {
   const std::int64_t uncached = to_decode ? 0 : uncached_tokens(request, now);
   PoolState* chosen = nullptr;
   double least = 0;
   for (PoolState& pool : state_.pools) {
-    if (!takes(pool, to_decode, request, uncached) || !fits(pool, request)) continue;
+    if (!takes(pool, to_decode, request, uncached)) continue;
+    const std::vector<RoutingTarget*>& targets = able(pool, request);
+    if (targets.empty()) continue;
     if (placement_ == Placement::in_order) {
       chosen = &pool;
       break;
     }
     double tokens = 0;
-    for (const RoutingTarget* target : pool.targets) tokens += static_cast<double>(target->outstanding_tokens);
-    const double load = tokens / static_cast<double>(pool.targets.size());
+    for (const RoutingTarget* target : targets) tokens += static_cast<double>(target->outstanding_tokens);
+    const double load = tokens / static_cast<double>(targets.size());
     if (chosen && load >= least) continue;
     chosen = &pool;
     least = load;
   }
   if (!chosen) return {{}, uncached, hopeless(to_decode, request, uncached)};
-  const RoutingTarget* target = chosen->targets[chosen->router->choose(request, chosen->targets, now)];
-  if (!serves(*chosen, *target->replica, request))  // the pool's replicas are not all of a size
-    target = *std::ranges::find_if(
-        chosen->targets, [&](const RoutingTarget* other) { return serves(*chosen, *other->replica, request); });
-  return {target->index, uncached, Reason::none};
+  const std::vector<RoutingTarget*>& targets = able(*chosen, request);
+  return {targets[chosen->router->choose(request, targets, now)]->index, uncached, Reason::none};
 }
 
 }  // namespace llmscape::serving

@@ -36,11 +36,13 @@ class Placer {
  private:
   [[nodiscard]] std::int64_t uncached_tokens(const Request& request, Seconds now);
   [[nodiscard]] bool returns(const Member& member) const;
+  const std::vector<RoutingTarget*>& able(const PoolState& pool, const Request& request);
 
   Placement placement_;
   FleetState& state_;
   const Fleet& fleet_;
   const std::vector<Controller*>& controllers_;
+  std::vector<RoutingTarget*> able_;  // of the pool that was asked last, where not all of its replicas hold the call
 };
 
 }  // namespace llmscape::serving

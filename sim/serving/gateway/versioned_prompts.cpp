@@ -70,7 +70,9 @@ void VersionedPrompts::pass_on(OpenCall& call, std::size_t version, Seconds now)
   call.prompt_tokens += more;
   if (request.replica < 0) return set_prompt(request, versions, version, now);
   const auto replica = static_cast<std::size_t>(request.replica);
-  parts_.state.members[replica].outstanding_tokens += more;
+  Member& member = parts_.state.members[replica];
+  member.outstanding_tokens += more;
+  parts_.state.pools[member.pool].router->on_charge(member);
   parts_.state.replica(replica).revise(request, prompt, version + 1 == versions.size(), now);
   parts_.state.ring(replica);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace llmscape::serving {
@@ -224,6 +225,14 @@ bool Replica::servable(const Request& request, bool decodes_elsewhere) const {
   return length <= config_.max_model_len && state_.kv.pool.blocks_for(config_.speculation.tokens_to_allocate(entries)) +
                                                     state_.kv.window_blocks(request) <=
                                                 state_.kv.pool.blocks();
+}
+
+bool Replica::holds_as_much_as(const Replica& other) const {
+  const auto room = [](const Replica& r) {
+    const KvMemory& kv = r.state_.kv;
+    return std::tuple(r.config_.max_model_len, kv.pool.blocks(), kv.pool.block_tokens(), r.config_.speculation.tokens);
+  };
+  return this == &other || room(*this) == room(other);
 }
 
 void Replica::read_messages(Seconds now) {

@@ -83,6 +83,8 @@ class Replica {
 
   // Whether the pool could hold the request and its answer if it were alone.
   [[nodiscard]] bool servable(const Request& request, bool decodes_elsewhere) const;
+  // Whether the one can hold whatever the other can.
+  [[nodiscard]] bool holds_as_much_as(const Replica& other) const;
   // A request arrives, or is no longer wanted, at `at`; the engine reads it when it next plans.
   // `decodes_elsewhere`: another replica decodes it.
   void submit(Request& request, bool decodes_elsewhere, Seconds at);

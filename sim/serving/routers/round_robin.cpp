@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/serving/routers/round_robin.hpp"
 
+#include <algorithm>
+
 namespace llmscape::serving {
 
 namespace {
@@ -8,11 +10,14 @@ namespace {
 class RoundRobinRouter : public Router {
  public:
   std::size_t choose(const Request&, const std::vector<RoutingTarget*>& targets, Seconds) override {
-    return next_++ % targets.size();
+    auto next = std::ranges::lower_bound(targets, next_, {}, &RoutingTarget::index);
+    if (next == targets.end()) next = targets.begin();
+    next_ = (*next)->index + 1;
+    return static_cast<std::size_t>(next - targets.begin());
   }
 
  private:
-  std::size_t next_ = 0;
+  std::size_t next_ = 0;  // of all replicas: those that do not serve, or cannot hold the call, are passed over
 };
 
 }  // namespace
