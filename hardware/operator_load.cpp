@@ -10,7 +10,7 @@
 namespace llmscape::hardware {
 namespace {
 
-constexpr double kActivationBytes = 2;
+constexpr double kQueryBytes = 2;
 const models::Format kHalf{"bf16", 2}, kEighth{"fp8", 1};
 
 struct Loader {
@@ -38,10 +38,10 @@ struct Loader {
       queries += static_cast<double>(chunk.tokens);
       scored += estimated_pairs(a, chunk);
     }
-    return {OperatorFamily::prefill_attention, 2 * a.heads * widths * pairs + 2.0 * a.heads * a.head_dim * scored,
-            keys * a.kv_heads * a.kv.stored_bytes(a.head_dim, a.value_width()) +
-                queries * a.heads * widths * kActivationBytes,
-            kHalf, kHalf};
+    return {
+        OperatorFamily::prefill_attention, 2 * a.heads * widths * pairs + 2.0 * a.heads * a.head_dim * scored,
+        keys * a.kv_heads * a.kv.stored_bytes(a.head_dim, a.value_width()) + queries * a.heads * widths * kQueryBytes,
+        kHalf, kHalf};
   }
   OperatorLoad operator()(const models::DecodeAttention& a) const {
     const double score_width = a.head_dim, value_width = a.value_width();

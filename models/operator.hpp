@@ -41,6 +41,7 @@ struct GroupedGemm {
   // tiles by them. 0: `rows` alone.
   std::int64_t seen_tokens = 0;
   int experts_per_token = 0;
+  std::int64_t width = 0;  // of an expert between its GEMMs, on this rank; 0: of no layer of experts
   // Of a rank on average, where ranks differ. Its are the work, the traffic and the joules.
   struct Average {
     double rows = 0, experts_touched = 0;

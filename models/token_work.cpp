@@ -148,6 +148,7 @@ class TokenWork {
     GroupedGemm product;
     product.rows = static_cast<std::int64_t>(std::ceil(rows));
     product.experts_held = placed / plan_.expert;
+    product.width = down.k;
     product.experts_touched = std::min(fullest_touched(product.experts_held, share, plan_.expert), rows);
     if (plan_.expert > 1)
       product.average = {static_cast<double>(routed_tokens * kind.experts_per_token) / plan_.expert,

@@ -264,16 +264,18 @@ const CorrectionPlans& gemm_correction_plans() {
   return plans;
 }
 
-const CorrectionPlans& expert_gemm_correction_plans() {
+const CorrectionPlans& expert_gemm_correction_plans(bool tuned_too) {
   using enum Feature;
-  static const CorrectionPlans plans = [] {
-    CorrectionPlans all = coarse_first({{{rows}, {experts}}, {{rows}, {columns}, {depth}}, {{bytes}}});
+  static const auto with = [](const CorrectionPlan& whole) {
+    CorrectionPlans all = coarse_first(whole);
     // What the fastest tiles are, and whether weights or products are waited for, depends on all four sides at once.
     all.push_back(all.front());
     all.back().push_back({{rows, 4}, {experts, 4}, {columns, 2}, {depth, 2}});
     return all;
-  }();
-  return plans;
+  };
+  static const CorrectionPlan whole = {{{rows}, {experts}}, {{rows}, {columns}, {depth}}, {{bytes}}};
+  static const CorrectionPlans plans = with(whole), tuned_plans = with(with_table(whole, {{tuned}, {rows, 2}}));
+  return tuned_too ? tuned_plans : plans;
 }
 
 const CorrectionPlans& decode_attention_correction_plans(bool windows) {

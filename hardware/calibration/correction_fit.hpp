@@ -37,7 +37,8 @@ using CorrectionPlan = std::vector<std::vector<AxisPlan>>;
 // The tables that serve each family, in the order in which they are tried: points far apart first.
 using CorrectionPlans = std::vector<CorrectionPlan>;
 const CorrectionPlans& gemm_correction_plans();
-const CorrectionPlans& expert_gemm_correction_plans();
+// `tuned`: of rows some of which ran in kernels that are tuned for their shape.
+const CorrectionPlans& expert_gemm_correction_plans(bool tuned = false);
 // `windows`: of rows some of which a window cuts.
 const CorrectionPlans& decode_attention_correction_plans(bool windows = false);
 const CorrectionPlans& prefill_attention_correction_plans(bool windows = false);

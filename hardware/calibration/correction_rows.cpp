@@ -25,7 +25,8 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const ElementwisePa
     const ExpertLayerWork work = expert_layer_work(r);
     CorrectionRow& row = rows.emplace_back();
     for (const models::GroupedGemm& gemm : {work.up, work.down})
-      row.kernels.push_back({features_of(gemm), grouped_gemm_cost(chip, p, gemm).time.si()});
+      row.kernels.push_back({features_of(gemm, is_tuned({p.tuned.begin(), p.tuned.end()}, gemm)),
+                             grouped_gemm_cost(chip, p, gemm).time.si()});
     for (const models::Elementwise& stream : work.streams)
       row.rest += elementwise_cost(chip, elementwise, stream).time.si();
     row.measured = r.time.si();

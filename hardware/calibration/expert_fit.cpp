@@ -173,6 +173,7 @@ ExpertLayerWork expert_layer_work(const ExpertLayerCase& layer) {
   if (layer.format == "int4" || layer.format == "mxfp4") up.activations = models::Format();  // W4A16
   up.seen_tokens = layer.tokens;
   up.experts_per_token = static_cast<int>(layer.experts_per_token);
+  up.width = width;
   up.n = 2 * width;
   up.k = layer.hidden;
   work.down = up;

@@ -7,6 +7,7 @@
 #include "hardware/calibration/expert_fit.hpp"
 #include "hardware/calibration/gemm_fit.hpp"
 #include "hardware/calibration/sampling.hpp"
+#include "hardware/calibration/tuned_experts.hpp"
 #include "models/format.hpp"
 #include "traces/engine_kernels.hpp"
 
@@ -46,6 +47,15 @@ struct PartlyUntuned {
 };
 constexpr std::array kPartlyUntuned = {PartlyUntuned{"H200", "tensorrt_llm", "bf16"},
                                        PartlyUntuned{"H200", "tensorrt_llm", "fp8"}};
+
+// Where products run in DeepGEMM's tiles of Hopper: with a scale for each block, in all engines. TensorRT-LLM's copy
+// swaps the sides of short ones; vLLM's rows of such are below what its table tells.
+constexpr std::array<std::string_view, 3> kDeepGemmDevices = {"H100", "H20", "H800"};  // H200 among them
+std::optional<DeepGemm> deep_gemm_of(std::string_view device, std::string_view engine, std::string_view format) {
+  const auto named = [&](std::string_view part) { return device.find(part) != std::string_view::npos; };
+  if (format != "fp8_block" || engine.empty() || std::ranges::none_of(kDeepGemmDevices, named)) return std::nullopt;
+  return DeepGemm{engine == "tensorrt_llm" ? 32 : 0, Seconds()};
+}
 
 template <class Row>
 std::vector<std::string> formats_of(const std::vector<Row>& rows, const std::string& engine) {
@@ -141,7 +151,9 @@ std::optional<FormFit<GemmParameters>> FamilyFits::products(const std::string& f
   if (const auto found = scales(format)) elementwise.scales = found->parameters.parameters();
   std::vector<GemmPrior> priors = {{gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth}};
   const bool as_base = format == base_format() && engine_.empty();
-  if (!as_base) priors = product_tilings(best_prior(gpu, elementwise, chosen, priors.front()));
+  if (const auto deep_gemm = deep_gemm_of(tables_.device, engine_, format))
+    priors = {{0, gpu.gemm.l2_bandwidth, 64, {}, deep_gemm}};
+  else if (!as_base) priors = product_tilings(best_prior(gpu, elementwise, chosen, priors.front()));
   GemmCalibration fit = fit_gemm(gpu, elementwise, chosen, priors, scoring);
   if (as_base) fit.parameters.least_tile_rows = gpu.gemm.least_tile_rows;
   fit.report.data += note;
@@ -179,6 +191,7 @@ std::optional<FormFit<GemmParameters>> FamilyFits::experts(const std::string& fo
   const bool flashinfer = engine_ == kFlashInferEngine && tables_.device.find(kFlashInferBoards) != std::string::npos;
   const auto priors = tilings({gpu.gemm.wave_quantisation, gpu.gemm.l2_bandwidth}, !efficiency, flashinfer);
   ExpertCalibration fit = fit_experts(gpu, gpu.elementwise, efficiency, priors, chosen, scoring);
+  fit.parameters.tuned = tuned_experts(tables_.device, engine_, format);
   fit.report.data += note;
   auto rows = correction_rows(gpu, gpu.elementwise, fit.parameters, chosen);
   return {{std::move(fit.parameters), std::move(fit.report), std::move(rows)}};

@@ -24,13 +24,12 @@ constexpr std::array<std::pair<std::int64_t, std::int64_t>, 3> kTallest = {{{128
 // `parameters_of`.
 std::vector<FreeParameter> free_gemm_parameters(const GemmPrior& prior) {
   const double l2 = prior.l2_bandwidth.si();
-  return {{"compute_efficiency", 0.3, 1.15, 0.85, 0.12},
-          {"memory_efficiency", 0.4, 1.05, 0.82, 0.08},
-          {"launch", 0.3e-6, 30e-6, 2.6e-6, 0.6},
-          {"tile", 0.02e-6, 30e-6, 1e-6, 0.7},
-          {"cta_bandwidth", 2e9, 600e9, 35e9, 0.5},
-          {"l2_bandwidth", l2 / 10, l2 * 10, l2, 0.4},
-          {"split", 0.1e-6, 40e-6, 2e-6, 0.4}};
+  const FreeParameter split = {"split", 0.1e-6, 40e-6, 2e-6, 0.4},
+                      missing_row = {"missing_row", 0.05e-9, 50e-9, 2e-9, 0.7};
+  return {{"compute_efficiency", 0.3, 1.15, 0.85, 0.12}, {"memory_efficiency", 0.4, 1.05, 0.82, 0.08},
+          {"launch", 0.3e-6, 30e-6, 2.6e-6, 0.6},        {"tile", 0.02e-6, 30e-6, 1e-6, 0.7},
+          {"cta_bandwidth", 2e9, 600e9, 35e9, 0.5},      {"l2_bandwidth", l2 / 10, l2 * 10, l2, 0.4},
+          prior.deep_gemm ? missing_row : split};
 }
 
 GemmParameters parameters_of(const GemmPrior& prior, std::span<const double> free) {
@@ -44,7 +43,8 @@ GemmParameters parameters_of(const GemmPrior& prior, std::span<const double> fre
   p.tile = Seconds(free[3]);
   p.cta_bandwidth = BytesPerSecond(free[4]);
   p.l2_bandwidth = BytesPerSecond(free[5]);
-  p.split = Seconds(free[6]);
+  p.deep_gemm = prior.deep_gemm;
+  (p.deep_gemm ? p.deep_gemm->missing_row : p.split) = Seconds(free[6]);
   return p;
 }
 
@@ -126,7 +126,7 @@ GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise,
   double least = std::numeric_limits<double>::infinity();
   for (const double waves : {0.0, 1.0})
     for (const std::int64_t rows : {std::int64_t{64}, std::int64_t{16}}) {
-      const GemmPrior variant{waves, prior.l2_bandwidth, rows, {}};
+      const GemmPrior variant{waves, prior.l2_bandwidth, rows, {}, {}};
       const double loss = rough_loss(gemm_problem(chip, elementwise, records, variant));
       if (loss < least) best = variant;
       least = std::min(least, loss);

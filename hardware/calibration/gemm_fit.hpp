@@ -7,6 +7,7 @@
 #include "hardware/gpu/gemm.hpp"
 #include "traces/kernel_record.hpp"
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,8 @@ struct GemmPrior {
   BytesPerSecond l2_bandwidth;        // median: 4.7 TB/s on A100, 10 on Hopper, 15 on Blackwell
   std::int64_t least_tile_rows = 64;  // held fixed
   RowTiles row_tiles{};               // held fixed
+  // Its tiles are held fixed, and what a missing row costs takes the place of the second pass of split-K.
+  std::optional<DeepGemm> deep_gemm{};
 };
 // That one of the waves and shortest tiles that kernels have which explains the records best.
 GemmPrior best_prior(const Chip& chip, const ElementwiseParameters& elementwise,

@@ -10,6 +10,7 @@
 #include "hardware/calibration/indexed_attention_fit.hpp"
 #include "hardware/calibration/latent_power.hpp"
 #include "hardware/calibration/power_fit.hpp"
+#include "hardware/calibration/tuned_experts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -185,7 +186,8 @@ class GpuFit {
     const std::string base = fits_.base_format();
     for (const std::string& format : fits_.expert_formats()) {
       const auto dealt = [&](Dealt how) {
-        return corrected(expert_gemm_correction_plans(), [&, how](const FamilyFits& fits, Scoring scoring) {
+        const bool tuned = !tuned_experts(fits_.tables().device, fits_.engine(), format).empty();
+        return corrected(expert_gemm_correction_plans(tuned), [&, how](const FamilyFits& fits, Scoring scoring) {
           return fits.experts(format, how, scoring);
         });
       };

@@ -23,6 +23,7 @@ enum class Feature {
   wide_waves,  // tiles of 128 x 256 over multiprocessors; of products that wait for their weights, next to none
   tall_waves,  // tiles of 256 x 128 over multiprocessors; the same
   experts,     // touched by a grouped GEMM
+  tuned,       // 4 where a grouped GEMM runs in a kernel that is tuned for its shape, 1 elsewhere
   sequences,   // that an attention serves
   tokens,      // new ones of each sequence, on average
   context,     // entries that a decode attends to, on average
@@ -36,10 +37,11 @@ enum class Feature {
   head_width,  // elements of a query or key
   bytes        // of a weight, of a KV element
 };
-inline constexpr std::size_t kFeatures = 18;
+inline constexpr std::size_t kFeatures = 19;
 inline constexpr std::array<std::string_view, kFeatures> kFeatureNames = {
-    "rows",    "columns", "depth", "padding", "wide_waves", "tall_waves", "experts", "sequences",  "tokens",
-    "context", "reach",   "cut",   "heads",   "kv_heads",   "streams",    "group",   "head_width", "bytes"};
+    "rows",     "columns",   "depth",  "padding",    "wide_waves", "tall_waves", "experts",
+    "tuned",    "sequences", "tokens", "context",    "reach",      "cut",        "heads",
+    "kv_heads", "streams",   "group",  "head_width", "bytes"};
 
 // The features of one operator, kept as base-2 logarithms: tables are even in them. Those it lacks lie off any table.
 class Features {

@@ -34,11 +34,12 @@ Features features_of(const Chip& chip, const models::Gemm& gemm) {
   return f;
 }
 
-Features features_of(const models::GroupedGemm& gemm) {
+Features features_of(const models::GroupedGemm& gemm, bool tuned) {
   const double experts = std::max(1.0, gemm.experts_touched);
   Features f;
   f.set(Feature::rows, static_cast<double>(gemm.rows) / experts);
   f.set(Feature::experts, experts);
+  f.set(Feature::tuned, tuned ? 4 : 1);
   f.set(Feature::columns, static_cast<double>(gemm.n));
   f.set(Feature::depth, static_cast<double>(gemm.k));
   f.set(Feature::bytes, gemm.weights.bytes);

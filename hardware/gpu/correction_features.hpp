@@ -10,7 +10,7 @@ namespace llmscape::hardware {
 
 // What corrections are looked up by. The operators have some work to do, and attention is not latent.
 Features features_of(const Chip& chip, const models::Gemm& gemm);
-Features features_of(const models::GroupedGemm& gemm);
+Features features_of(const models::GroupedGemm& gemm, bool tuned);
 Features features_of(const models::DecodeAttention& attention);
 // One kernel over `chunks`, which stand in for those of `shape`; at least one.
 Features features_of(const models::PrefillAttention& shape, std::span<const models::PrefillChunk> chunks);

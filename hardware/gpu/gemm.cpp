@@ -152,7 +152,15 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
   double best = std::numeric_limits<double>::infinity();
   const std::int64_t least_rows = least_rows_of(p, g.weights, g.activations);
   const auto tile_seconds = [&p](double outputs) { return outputs / kTileOutputs * p.tile.si(); };
-  if (const auto chosen = tile_rows(p.row_tiles, g.m)) {
+  if (p.deep_gemm) {
+    const DeepGemmGrid grid = deep_gemm_grid(*p.deep_gemm, g.m, g.n, *chip.multiprocessors);
+    const Tile tile{static_cast<int>(grid.tile_rows), static_cast<int>(grid.tile_columns)};
+    const double steps = ceil_div(k, kDeepGemmStep), depth = kDeepGemmStep * steps, outputs = tile.outputs();
+    best = kernel.best_of(best,
+                          {grid.blocks, kernel.waves_of(grid.blocks), depth, tile,
+                           kernel.computing(outputs, depth) + tile_seconds(outputs)},
+                          grid.turns * grid.missing_rows * steps * p.deep_gemm->missing_row.si());
+  } else if (const auto chosen = tile_rows(p.row_tiles, g.m)) {
     const double depth = kDepthStep * ceil_div(k, kDepthStep);
     for (const int columns : kTileColumns) {
       const Tile tile{static_cast<int>(*chosen), columns};
@@ -214,7 +222,8 @@ KernelCost cost_of_experts(const Chip& chip, const GemmParameters& p, const mode
     for (const Tile tile : kTiles)
       if (tile.rows >= p.row_tiles.least && tile.rows <= p.row_tiles.most) attempt(tile, tiles_of(tile.rows));
   }
-  const double factor = p.correction ? p.correction->factor(features_of(g)) : 1;
+  const double factor =
+      p.correction ? p.correction->factor(features_of(g, is_tuned({p.tuned.begin(), p.tuned.end()}, g))) : 1;
   const auto whole = static_cast<int>(least_rows_of(p, g.weights, g.activations));
   // A rank on average has as much to fill up for each expert that it touches as the fullest one.
   const auto spent = g.average.value_or(models::GroupedGemm::Average{rows, experts});
@@ -259,6 +268,8 @@ const Fields<GemmParameters>& gemm_fields() {
     f.add("split", &P::split, "second pass of split-K").required().at_least(0);
     f.add("least_tile_rows", &P::least_tile_rows, "rows of the shortest tile").between(16, 64).power_of_two();
     f.add_group("row_tiles", &P::row_tiles, row_tiles_fields(), "how the rows of tiles are chosen");
+    f.add_group("deep_gemm", &P::deep_gemm, deep_gemm_fields(), "products in the tiles of DeepGEMM, and no others");
+    f.add_group("tuned", &P::tuned, tuned_shape_fields(), "experts whose kernels are tuned, other than the rest");
     f.add("most_rows", &P::most_rows, "range of the fit: most tokens").required().at_least(1);
     f.add("least_width", &P::least_width, "range of the fit: narrower side of the weights").required().at_least(1);
     add_correction_field(f);

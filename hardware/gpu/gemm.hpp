@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "base/shared_list.hpp"
 #include "hardware/fit.hpp"
 #include "hardware/gpu/chip.hpp"
 #include "hardware/gpu/correction.hpp"
+#include "hardware/gpu/deep_gemm.hpp"
 #include "hardware/gpu/expert_tiles.hpp"
 #include "hardware/gpu/row_tiles.hpp"
+#include "hardware/gpu/tuned_shapes.hpp"
 #include "models/operator.hpp"
 
 #include <optional>
@@ -26,7 +29,10 @@ struct GemmParameters : Fit {
   // Rows of the shortest tile; short ones matter where the peak is low for the bandwidth. Each costs the energy of a
   // whole one, however few rows are asked for.
   std::int64_t least_tile_rows = 64;
-  RowTiles row_tiles;  // other than the fastest: without split-K
+  RowTiles row_tiles;                 // other than the fastest: without split-K
+  std::optional<DeepGemm> deep_gemm;  // of products: in its tiles and no others
+  // Of experts: those whose kernels are tuned, which the correction tells from others.
+  SharedList<TunedShape> tuned;
   // Range of the fit: tokens, and the narrower side of the weights (wider ones run at the rate that is reached there).
   std::int64_t most_rows = 0, least_width = 0;
   std::optional<Correction> correction;  // of the form's times

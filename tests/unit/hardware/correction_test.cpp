@@ -50,6 +50,33 @@ TEST_CASE("a last wave that is half empty counts where products compute, not whe
   CHECK(factor(1, 512) == 1);
 }
 
+// The same product, 30 % faster where a rank holds 8 experts 7,168 wide, and as before where it holds 16 of them or
+// others, and without a list.
+TEST_CASE("kernels of experts that are tuned for their shape have a correction of their own") {
+  const Gpu gpu = worked_gpu("a100-80");
+  GemmParameters p = gpu.expert_gemm.value_or(gpu.gemm);
+  p.correction.emplace();
+  p.correction->tables = {{{{Feature::tuned, 1, 2, 2}}, {0, 100 * std::log(0.7)}}};
+  models::GroupedGemm g;
+  g.rows = 4096;
+  g.experts_held = 8;
+  g.experts_touched = 8;
+  g.n = 2 * 7168;
+  g.k = 4096;
+  g.width = 7168;
+  const auto seconds = [&] { return grouped_gemm_cost(gpu, p, g).time.si(); };
+  const double plain = seconds();
+  p.tuned = {{8, 7168}, {8, 4096}};
+  CHECK(seconds() == approx(0.7 * plain));
+  g.n = 4096;  // the product behind the activation: what counts is the shape of the layer
+  g.k = 7168;
+  const double down = seconds();
+  p.tuned = {};
+  CHECK(down == approx(0.7 * seconds()));
+  p.tuned = {{8, 4096}, {16, 7168}};
+  CHECK(seconds() == approx(down / 0.7));
+}
+
 TEST_CASE("off its tables a correction fades to nothing over two octaves") {
   CHECK(log_factor(16, 1024) == approx(0.10));  // one octave off: half of the edge's
   CHECK(log_factor(32, 1024) == 0);
