@@ -47,8 +47,8 @@ std::vector<int> replicas_of(const SystemConfig& config, const serving::RouterPo
 
 }  // namespace
 
-// Two replicas of 16,000 tokens and a third of 640: calls of 1,000 go to the two as if it were not there, and wait in no
-// queue of one while the other idles.
+// Two replicas of 16,000 tokens and a third of 640: calls of 1,000 go to the two as if it were not there, and wait in
+// no queue of one while the other idles.
 TEST_CASE("calls that not all replicas of a pool can hold are shared out among those that can") {
   std::vector<workloads::Program> longs, mixed;
   for (int i = 0; i < 6; ++i) longs.push_back(call(0.001 * i, prompt(static_cast<ContentId>(i + 1), 1000), 5));
@@ -125,7 +125,8 @@ TEST_CASE("calls of a lost replica are tried again in the order of their arrival
   SystemConfig config;
   config.replicas = 3;
   config.shape_pools = [](std::vector<serving::Pool>& pools) { pools[0].off = 2; };
-  config.controller = script({{0.5, [](Fleet& fleet, Seconds now) {
+  config.controller = script({{0.5,
+                               [](Fleet& fleet, Seconds now) {
                                  fleet.start(1, now, now);
                                  fleet.start(2, now, now);
                                }},

@@ -230,7 +230,8 @@ bool Replica::servable(const Request& request, bool decodes_elsewhere) const {
 bool Replica::holds_as_much_as(const Replica& other) const {
   const auto room = [](const Replica& r) {
     const KvMemory& kv = r.state_.kv;
-    return std::tuple(r.config_.max_model_len, kv.pool.blocks(), kv.pool.block_tokens(), r.config_.speculation.tokens);
+    return std::tuple(r.config_.max_model_len, kv.pool.blocks(), kv.pool.block_tokens(),
+                      r.config_.speculation.tokens_to_allocate(1));
   };
   return this == &other || room(*this) == room(other);
 }

@@ -66,11 +66,13 @@ TEST_CASE("rows that the last tile lacks cost time of their own") {
   p.l2_bandwidth = BytesPerSecond(8.89762e12);
   p.deep_gemm = DeepGemm{32, kMissing};
   const models::Format format = models::format_named("fp8_block").value();
-  const auto micros = [&](std::int64_t m) { return 1e6 * gemm_cost(h200, p, {m, 8192, 6144, format, format}).time.si(); };
+  const auto micros = [&](std::int64_t m) {
+    return 1e6 * gemm_cost(h200, p, {m, 8192, 6144, format, format}).time.si();
+  };
   CHECK(micros(129) == approx(34.27).epsilon(1e-3));
-  CHECK(micros(192) == approx(micros(129)).epsilon(0.01));            // 64 rows are missing at both
-  CHECK(micros(193) - micros(256) == approx(6.68).epsilon(0.03));     // 63, and none
-  p.deep_gemm.reset();  // tiles as they are fastest have no such step
+  CHECK(micros(192) == approx(micros(129)).epsilon(0.01));         // 64 rows are missing at both
+  CHECK(micros(193) - micros(256) == approx(6.68).epsilon(0.03));  // 63, and none
+  p.deep_gemm.reset();                                             // tiles as they are fastest have no such step
   CHECK(micros(193) < micros(256));
 }
 
