@@ -124,6 +124,47 @@ seed: 1
   CHECK(figure(flows, "ttft.mean") == approx(figure(closed, "ttft.mean")).epsilon(1e-9));
 }
 
+// 16 tensor ranks on nodes 0 and 1, a prompt of 4,000 tokens: two all-reduces of 4,000 x 2,048 x 2 B in each of 48
+// layers go round two nodes, once the tensor each way: 1.573 GB. What the dummy on nodes 2 and 3 reduces is 1/4,000 of
+// it. The tokens' way to the experts is as much out of node 0 as out of node 1, and as much into them.
+TEST_CASE("the ring of a rank's all-reduces lies in its own nodes") {
+  const std::string ranks = R"(schema: scenario/1
+model: {preset: qwen3-30b-a3b}
+hardware:
+  devices: [{name: g, preset: h100-sxm, count: 32}]
+  fabric: {groups: {g: {node: dgx-h100}}}
+  collective_flows: true
+serving: {tensor_parallel: 16, data_parallel: 2, expert_parallel: 32, expert_exchange: all_to_all, router: round_robin}
+workload:
+  arrivals: {kind: burst, programs: 1}
+  stream: {kind: lengths, prompt: {kind: fixed, value: 4000}, output: {kind: fixed, value: 1}}
+seed: 1
+)";
+  const auto flows = run_on_event_queue(*scenario_of(ranks));
+  const Bytes reduced(4000.0 * 2048 * 2 * 2 * 48);
+  const Bytes out = carried(flows, "node 0 of g, out");
+  CHECK(carried(flows, "node 0 of g, in") / out == approx(1).epsilon(1e-3));
+  CHECK(carried(flows, "node 1 of g, in") / out == approx(1).epsilon(1e-3));
+  // Nodes of the other rank get tokens for their experts alone.
+  CHECK(carried(flows, "node 2 of g, in") < out - reduced);
+  CHECK(carried(flows, "node 2 of g, in") / carried(flows, "node 3 of g, in") == approx(1).epsilon(1e-6));
+}
+
+// An all-reduce over two nodes is two messages one after another, and there are two in each of 32 layers; logits are
+// gathered with one: 129 messages of 2 x 50 us and 3 x 1 us on their way where the closed form has 19, in every step.
+TEST_CASE("a message between nodes takes the latency of its way where that is longer than the price says") {
+  const std::string tree = "hardware.topology={kind: fat_tree, down: [1, 2], up: [1, 1], bandwidth: 1 TB/s, latency: ";
+  const auto tpot = [&](const std::string& latency, const std::string& uplink) {
+    return figure(
+        run_on_event_queue(*scenario_of(kTwoNodes, {"hardware.collective_flows=true", tree + latency + "}",
+                                                    "hardware.fabric.groups.g.node.uplink_latency=" + uplink})),
+        "tpot.mean");
+  };
+  const double closed = figure(run_on_event_queue(*scenario_of(kTwoNodes)), "tpot.mean");
+  CHECK(tpot("1 us", "5 us") == approx(closed).epsilon(1e-9));
+  CHECK(tpot("1 us", "50 us") - closed == approx(129 * (104e-6 - 19e-6)).epsilon(1e-6));
+}
+
 TEST_CASE("replicas of one device send no collectives: they need no nodes, and flows change nothing but a warning") {
   const std::string alone = R"(schema: scenario/1
 model: {preset: llama-3.2-1b}
