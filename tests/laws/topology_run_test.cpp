@@ -253,6 +253,59 @@ seed: 1
   CHECK(longer_at_half(one_node) == approx(bytes / 50e9).epsilon(1e-6));
 }
 
+// 8,192 tokens of 131,072 B, 1.074 GB, from an H100 to one of another node: 21.5 ms at the 50 GB/s that are an eighth
+// of the uplink, and 15 us over two ports and two uplinks. All eight of both nodes have the whole of it.
+TEST_CASE("a replica leaves its node over the adapters of its own devices") {
+  const auto moved = [](int devices, std::vector<std::string> overrides) {
+    const std::string count = std::to_string(devices);
+    for (const char* group : {"0", "1"})
+      overrides.push_back(std::string("hardware.devices[") + group + "].count=" + count);
+    overrides.push_back("serving.tensor_parallel=" + count);
+    const auto scenario = scenario_of(R"(schema: scenario/1
+model: llama-3.1-8b
+hardware:
+  devices: [{name: p, preset: h100-sxm}, {name: d, preset: h100-sxm}]
+  fabric: {groups: {p: {node: dgx-h100}, d: {node: dgx-h100}}}
+serving:
+  first_token: prefill
+  kv_by_layer: false
+  max_model_len: 16384
+  pools: [{devices: [p], role: prefill}, {devices: [d], role: decode}]
+workload:
+  arrivals: {kind: burst, programs: 1}
+  stream: {kind: lengths, prompt: {kind: fixed, value: 8192}, output: {kind: fixed, value: 2}}
+seed: 1
+)",
+                                      overrides);
+    const auto run = run_on_event_queue(*scenario);
+    CHECK(result::to_json(run) == json_on_simgrid(*scenario));
+    return run;
+  };
+  const double bytes = 8192 * 131072.0, latency = 15e-6;
+  const auto adapters = [](const result::RunResult& run) {
+    return std::ranges::count_if(run.links, [](const auto& link) { return link.name.starts_with("adapters of"); });
+  };
+  const auto one = moved(1, {});
+  CHECK(figure(one, "transfer_s") == approx(bytes / 50e9 + latency).epsilon(1e-9));
+  CHECK(carried(one, "adapters of replica 0, out").si() == approx(bytes).epsilon(1e-9));
+  CHECK(carried(one, "adapters of replica 1, in").si() == approx(bytes).epsilon(1e-9));
+  CHECK(figure(moved(2, {}), "transfer_s") == approx(bytes / 100e9 + latency).epsilon(1e-9));
+  const auto all = moved(8, {});
+  CHECK(figure(all, "transfer_s") == approx(bytes / 400e9 + latency).epsilon(1e-9));
+  CHECK(adapters(all) == 0);
+  // A card that reaches all of the uplink, and one that reaches less of it than it could have.
+  const auto of_all = [](const std::string& adapter) -> std::vector<std::string> {
+    return {"hardware.fabric.groups.p.node.adapter=" + adapter, "hardware.fabric.groups.d.node.adapter=" + adapter};
+  };
+  CHECK(figure(moved(1, of_all("400 GB/s")), "transfer_s") == approx(bytes / 400e9 + latency).epsilon(1e-9));
+  CHECK(figure(moved(8, of_all("20 GB/s")), "transfer_s") == approx(bytes / 160e9 + latency).epsilon(1e-9));
+  // Rails divide the uplink between the devices themselves.
+  const auto rails =
+      moved(1, {"hardware.topology={kind: rails, rails: 8, nodes: 2, bandwidth: 50 GB/s, latency: 0 s}"});
+  CHECK(figure(rails, "transfer_s") == approx(bytes / 50e9 + latency).epsilon(1e-9));
+  CHECK(adapters(rails) == 0);
+}
+
 TEST_CASE("fast links that are said to reach past a node are named: closed forms know no nodes") {
   const auto warns = [](const std::vector<std::string>& overrides) {
     return std::ranges::any_of(scenario_of(kTwoNodes, overrides)->warnings, [](const std::string& sentence) {
