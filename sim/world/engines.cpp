@@ -214,6 +214,13 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.adapters = scenario::adapters_of(scenario_, config, device, streams);
   auto steps = overrides_.watched(bind(config, device), config, group);
   steps = scenario::with_drafts(std::move(steps), scenario_, config, device);
+  // Those that wait for others are of one stage.
+  Watts waiting = priced.active_power();
+  if (factors_) {
+    waiting *= factors_->joules;
+    if (priced.headroom() > Watts()) waiting = std::min(waiting, priced.headroom());
+  }
+  replica.waiting_power = static_cast<double>(config.plan().tensor) * waiting;
   if (factors_) steps = engine::with_factors(std::move(steps), *factors_, config.plan().devices());
   replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, recorder);
   add_process(config, exchange);

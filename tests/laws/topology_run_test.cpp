@@ -87,6 +87,18 @@ TEST_CASE("an uplink of half of what the devices send takes as long as devices t
   CHECK(figure(narrow, "ttft.mean") > 1.02 * figure(closed, "ttft.mean"));
 }
 
+// 312 W above idle while a kernel of an H100 runs: bytes that take longer over a tenth of the uplink than over the
+// devices' own way out cost that for 16 devices, and nothing else.
+TEST_CASE("a step that waits for bytes draws what a kernel draws, in a narrow network as through a narrow port") {
+  const auto joules = [](const std::vector<std::string>& overrides) {
+    return figure(run_on_event_queue(*scenario_of(kTwoNodes, overrides)), "total_joules");
+  };
+  const double narrow = joules({"hardware.collective_flows=true", "hardware.fabric.groups.g.node.uplink=28.8 GB/s"});
+  const double slow = joules({"hardware.devices[0].links.domain.outer_bandwidth=3.6 GB/s"});
+  CHECK(narrow == approx(slow).epsilon(1e-6));
+  CHECK(narrow > 1.1 * joules({}));
+}
+
 TEST_CASE("an all-reduce over two nodes sends a tensor once each way, a gather of logits half of it") {
   const auto flows = run_on_event_queue(*scenario_of(kTwoNodes, {"hardware.collective_flows=true"}));
   // Two all-reduces a layer, of 4,096 elements of 2 bytes for each token; logits of each step.

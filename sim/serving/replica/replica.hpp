@@ -54,6 +54,7 @@ struct ReplicaConfig {
   bool chunks_follow = false;      // with a pipeline: a prompt's next chunk enters it when the last has left stage 0
   std::int64_t max_model_len = 0;  // longest prompt + answer
   bool rank_of_group = false;      // steps with the other ranks of a RankGroup, which wakes it
+  Watts waiting_power;             // what its devices draw above idle while they wait for others inside collectives
   FirstToken first_token = FirstToken::prefill;  // of requests that decode elsewhere
   StreamInterval stream{};
   std::vector<WindowLayers> windows{};  // as EngineState has them
