@@ -96,9 +96,13 @@ result::TierResult Tiers::sum(const std::string& name, Seconds end) const {
     sum.peak_bytes += bytes(totals.peak_blocks);
     sum.asked_tokens += totals.asked_tokens;
     sum.fetched_tokens += totals.blocks_read * config.block_tokens;
-    sum.read_bytes += bytes(totals.blocks_read) + static_cast<double>(totals.states_read) * config.state_bytes.si();
-    sum.written_bytes +=
-        bytes(totals.blocks_written) + static_cast<double>(totals.states_written) * config.state_bytes.si();
+    const auto moved = [&](const serving::Channel& channel, std::int64_t blocks, std::int64_t states) {
+      const Bytes asked =
+          static_cast<double>(blocks) * config.block_bytes + static_cast<double>(states) * config.state_bytes;
+      return channel.moved(asked, end).si();
+    };
+    sum.read_bytes += moved(tier.reads(), totals.blocks_read, totals.states_read);
+    sum.written_bytes += moved(tier.writes(), totals.blocks_written, totals.states_written);
     sum.evicted_bytes += bytes(totals.evicted);
     sum.rejected_bytes += bytes(totals.rejected);
     reading += static_cast<double>(config.memories) * tier.reads().busy(end);

@@ -61,6 +61,18 @@ TEST_CASE("tiers of a profile move what it says that prompts leave") {
   CHECK(run.kv_tiers[0].written_bytes == 4e6);
 }
 
+// Half a gigabyte is asked for within a second or two of run, 20 MB/s write no more than that.
+TEST_CASE("a tier has written no more than its link carries") {
+  const auto run = run_on_event_queue(*scenario_of(
+      "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [h100-sxm]}\n"
+      "serving: {kv_write: write_through, kv_tiers: [{preset: host-ddr5, write: 20 MB/s}]}\n"
+      "workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, value: 4000}, "
+      "output: {kind: fixed, value: 200}}}\n"));
+  CHECK(run.kv_tiers.at(0).written_bytes > 0);
+  CHECK(run.kv_tiers.at(0).written_bytes <= 20e6 * run.simulated_s);
+  CHECK(run.kv_tiers.at(0).written_bytes < 4000 * 131'072.0);
+}
+
 // Entries of a token: 2 x 32 x 8 x 128 x 2 B of the model, 2 x 16 x 8 x 64 x 2 B of its draft model, which has the same
 // blocks: 250 blocks of 16 tokens.
 TEST_CASE("tiers keep the entries of a draft model beside those of the model") {

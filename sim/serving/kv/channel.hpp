@@ -23,6 +23,8 @@ class Channel {
     busy_ += takes;
     return arrives;
   }
+  // Of so many bytes that were asked for in all, those that it has moved until `now`.
+  [[nodiscard]] Bytes moved(Bytes asked, Seconds now) const { return free_at_ > now ? bandwidth_ * busy(now) : asked; }
   // Time that it has been at work until `now`.
   [[nodiscard]] Seconds busy(Seconds now) const { return busy_ - std::max(Seconds(), free_at_ - now); }
 

@@ -37,6 +37,15 @@ TEST_CASE("transfers follow one another, and each pays the latency") {
   CHECK(channel.busy(Seconds(20)) == Seconds(4));
 }
 
+// 20 bytes are asked for at 1 s and 10 at 2 s, at 10 a second: at 3.5 s 25 of them have moved.
+TEST_CASE("a link has moved no more than it could") {
+  Channel channel(BytesPerSecond(10), Seconds(0.5));
+  channel.send(Bytes(20), Seconds(1));
+  channel.send(Bytes(10), Seconds(2));
+  CHECK(channel.moved(Bytes(30), Seconds(3.5)).si() == approx(25));
+  CHECK(channel.moved(Bytes(30), Seconds(4)) == Bytes(30));
+}
+
 TEST_CASE("blocks can be found when they have been written, and only new ones are") {
   KvTier tier(config(100, 2, 0.5), nullptr);
   tier.store(prompt(1, 4), 4, Seconds(0));
