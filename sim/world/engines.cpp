@@ -206,7 +206,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
                     both || config.role == serving::Role::decode});
   const serving::KvSite site{
       model, size.block_tokens, size.block_bytes, size.kv, config.batcher->prefix_caching(), config.tenants(), [&] {
-        return tiers_.below(config, seats_.back(), size);
+        return tiers_.below(config, seats_.back(), size, pools_.back().kv_copies);
       }};
   for (const serving::KvPlace* place : config.places()) place->build(site, replica.below);
   const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));

@@ -25,6 +25,12 @@ Bytes capacity(const hardware::MemoryTier& tier, const scenario::PoolConfig& poo
   return *tier.capacity / static_cast<double>(pool.tenants());
 }
 
+// What its devices read of it over their own links: each gets all that it will hold of an entry, of latents the whole.
+BytesPerSecond links_to(const hardware::MemoryTier& tier, const Seat& seat, double copies) {
+  if (!tier.device_link) return serving::KvPrefixes::kAnyLinks;
+  return static_cast<double>(seat.devices) / copies * **tier.device_link;
+}
+
 // How many memories of this description the replica has together: each of its nodes has one.
 std::int64_t memories(const hardware::MemoryTier& tier, const Seat& seat) {
   if (tier.shared_by != hardware::MemoryTier::Sharing::node) return 1;
@@ -33,12 +39,12 @@ std::int64_t memories(const hardware::MemoryTier& tier, const Seat& seat) {
 
 }  // namespace
 
-std::vector<std::shared_ptr<serving::KvTier>> Tiers::below(const scenario::PoolConfig& pool, const Seat& seat,
-                                                           const scenario::ReplicaSize& size) {
+std::vector<serving::KvSite::Tier> Tiers::below(const scenario::PoolConfig& pool, const Seat& seat,
+                                                const scenario::ReplicaSize& size, double copies) {
   const Bytes block_bytes = size.block_bytes;
   const Bytes state_bytes(models::state_bytes_per_sequence(scenario_.model_of(pool)));
   if (block_bytes == Bytes()) return {};  // states alone: no block of tokens that others could share
-  std::vector<std::shared_ptr<serving::KvTier>> stack;
+  std::vector<serving::KvSite::Tier> stack;
   // From the last on: each knows what lies below it, and so does what tells it from others.
   std::string identity =
       fmt::format("model {}, blocks of {} and {} B", scenario_.model_index(pool), size.block_tokens, block_bytes.si());
@@ -62,10 +68,10 @@ std::vector<std::shared_ptr<serving::KvTier>> Tiers::below(const scenario::PoolC
       config.memories = count;
       config.latency = *tier.latency;
       config.of_one_replica = tier.shared_by == hardware::MemoryTier::Sharing::replica;
-      known = std::make_shared<serving::KvTier>(config, stack.empty() ? nullptr : stack.back().get());
+      known = std::make_shared<serving::KvTier>(config, stack.empty() ? nullptr : stack.back().tier.get());
       tiers_.push_back(known);
     }
-    stack.push_back(known);
+    stack.push_back({known, links_to(tier, seat, copies)});
   }
   std::ranges::reverse(stack);
   return stack;

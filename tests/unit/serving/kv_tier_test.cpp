@@ -57,6 +57,20 @@ TEST_CASE("blocks can be found when they have been written, and only new ones ar
   CHECK(tier.totals().blocks_written == 6);
 }
 
+// Four blocks in 0.4 s; over links that carry two a second they take 2 s, while the tier is free for others.
+TEST_CASE("a reader's own links hold it up, and nobody else") {
+  KvTier tier(config(100, 10, 0.5), nullptr);
+  tier.store(prompt(1, 4), 4, Seconds(0));
+  CHECK(tier.read_time(4, Seconds(10)).si() == approx(0.9));
+  CHECK(tier.read_time(4, Seconds(10), BytesPerSecond(2)).si() == approx(2.5));
+  const auto slow = tier.read(prompt(1, 4), 0, 4, Seconds(10), BytesPerSecond(2));
+  const auto next = tier.read(prompt(1, 4), 0, 4, Seconds(10));
+  CHECK(slow.arrival.si() == approx(12.5));
+  CHECK(next.arrival.si() == approx(11.3));
+  tier.release(slow.tip);
+  tier.release(next.tip);
+}
+
 TEST_CASE("what was used longest ago is evicted, the tail before the head, and goes to the tier below") {
   KvTier below(config(100), nullptr);
   KvTier tier(config(10, 100), &below);
