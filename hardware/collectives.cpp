@@ -32,19 +32,6 @@ std::pair<Kind, int> rows_for(const Links& links, const models::Collective& c) {
   return nearer ? std::pair(c.kind, own) : std::pair(Kind::all_reduce, reduce);
 }
 
-// Messages one after another. Those of an all-to-all go out at once: NCCL takes 9.8, 10.8 and 11.3 us for small ones
-// over 2, 4 and 8 ranks of a B200.
-double ring_hops(const models::Collective& c) {
-  switch (c.kind) {
-    case Kind::all_reduce: return 2.0 * (c.ranks - 1);
-    case Kind::send:
-    case Kind::all_to_all: return 1;
-    case Kind::all_gather:
-    case Kind::reduce_scatter: break;
-  }
-  return c.ranks - 1;
-}
-
 // Ranks of `c` that share a domain with one of them.
 int ranks_inside(const Links& links, const models::Collective& c) {
   if (!links.domain || (c.stride == 1 && rows_for(links, c).second > 0)) return c.ranks;
@@ -53,8 +40,21 @@ int ranks_inside(const Links& links, const models::Collective& c) {
   return (c.ranks + domains - 1) / domains;
 }
 
+// Of the sends between the stages of a pipeline the share that leaves a domain: those between two stages that do not
+// lie in one together. Two of four devices each lie in a domain of eight, so of the three sends between four such
+// stages the second leaves it.
+double leaving(const Links& links, const models::Collective& c) {
+  if (!links.domain) return 0;
+  int crossing = 0;
+  for (int stage = 0; stage + 1 < c.stages; ++stage) {
+    const int first = stage * c.stride, last = (stage + 2) * c.stride - 1;
+    if (first / links.domain->devices != last / links.domain->devices) ++crossing;
+  }
+  return static_cast<double>(crossing) / (c.stages - 1);
+}
+
 Seconds ring_time(const models::Collective& c, Seconds latency, BytesPerSecond bandwidth) {
-  return ring_hops(c) * latency + moved(c) / bandwidth;
+  return hops(c) * latency + moved(c) / bandwidth;
 }
 
 const CollectiveFit* widest_ring(const Links& links, Kind kind, double bytes) {
@@ -72,6 +72,20 @@ BytesPerSecond beyond_rows(const Links& links, const models::Collective& c) {
   const CollectiveFit* widest = widest_ring(links, c.kind, c.bytes);
   if (!widest && c.kind != Kind::send) widest = widest_ring(links, Kind::all_reduce, c.bytes);
   return widest ? std::min<BytesPerSecond>(*links.bandwidth, widest->bandwidth) : *links.bandwidth;
+}
+
+// Of ranks that the fast links join.
+Seconds time_inside(const Links& links, const models::Collective& c) {
+  const Bytes x = moved(c);
+  const auto [kind, ranks] = rows_for(links, c);
+  if (ranks == 0) return ring_time(c, *links.latency, beyond_rows(links, c));
+  Seconds best(std::numeric_limits<double>::infinity());
+  for (const CollectiveFit& fit : links.collectives)
+    if (takes(fit, kind, c.bytes) && fit.ranks == ranks) {
+      const Seconds form = fit.latency + x / fit.bandwidth + std::sqrt(x.si()) * fit.root_term;
+      best = std::min(best, fit.correction ? form * fit.correction->factor(c.bytes) : form);
+    }
+  return best;
 }
 
 // What of `c` is done by the `inside` ranks of each domain, one collective after another.
@@ -107,10 +121,23 @@ Bytes moved(const models::Collective& c) {
   return Bytes((c.kind == Kind::all_reduce ? 2.0 : 1.0) * (c.ranks - 1) / c.ranks * c.bytes);
 }
 
+// NCCL takes 9.8, 10.8 and 11.3 us for all-to-alls of small messages over 2, 4 and 8 ranks of a B200.
+double hops(const models::Collective& c) {
+  switch (c.kind) {
+    case Kind::all_reduce: return 2.0 * (c.ranks - 1);
+    case Kind::send:
+    case Kind::all_to_all: return 1;
+    case Kind::all_gather:
+    case Kind::reduce_scatter: break;
+  }
+  return c.ranks - 1;
+}
+
 Bytes average_moved(const models::Collective& c) { return moved(average_of(c)); }
 
 bool measured(const Links& links, const models::Collective& c) {
   if (c.ranks <= 1) return true;
+  if (c.kind == Kind::send) return leaving(links, c) == 1 || rows_for(links, c).second > 0;
   const int inside = ranks_inside(links, c);
   if (inside == c.ranks) return rows_for(links, c).second > 0;
   return std::ranges::all_of(inner_parts(c, inside), [&](const auto& part) { return measured(links, part); });
@@ -124,22 +151,20 @@ std::optional<models::Collective> between_domains(const Links& links, const mode
 
 Seconds collective_time(const Links& links, const models::Collective& c) {
   if (c.ranks <= 1) return Seconds();
+  if (c.kind == Kind::send) {  // on average
+    const double out = leaving(links, c);
+    Seconds sum;
+    if (out > 0) sum += out * ring_time(c, *links.domain->outer_latency, *links.domain->outer_bandwidth);
+    if (out < 1) sum += (1 - out) * time_inside(links, c);
+    return sum;
+  }
   if (const int inside = ranks_inside(links, c); inside < c.ranks) {
     const Domain& domain = *links.domain;
     Seconds sum = ring_time(outer_part(c, inside), *domain.outer_latency, *domain.outer_bandwidth);
     for (const models::Collective& part : inner_parts(c, inside)) sum += collective_time(links, part);
     return sum;
   }
-  const Bytes x = moved(c);
-  const auto [kind, ranks] = rows_for(links, c);
-  if (ranks == 0) return ring_time(c, *links.latency, beyond_rows(links, c));
-  Seconds best(std::numeric_limits<double>::infinity());
-  for (const CollectiveFit& fit : links.collectives)
-    if (takes(fit, kind, c.bytes) && fit.ranks == ranks) {
-      const Seconds form = fit.latency + x / fit.bandwidth + std::sqrt(x.si()) * fit.root_term;
-      best = std::min(best, fit.correction ? form * fit.correction->factor(c.bytes) : form);
-    }
-  return best;
+  return time_inside(links, c);
 }
 
 Seconds average_wait(const Links& links, const models::Collective& c) {

@@ -56,6 +56,9 @@ Bytes average_moved(const models::Collective&);
 Seconds collective_time(const Links&, const models::Collective&);
 // Of that time, how long links of a rank on average have nothing to send, where ranks differ.
 Seconds average_wait(const Links&, const models::Collective&);
+// Messages of a ring one after another, each of which takes a latency: 2 (n-1) of an all-reduce, one of a send and of
+// an all-to-all, whose messages go out at once, n-1 of the others.
+double hops(const models::Collective&);
 // What of it crosses from domain to domain, for one device of each: a collective over the domains, priced as bytes over
 // the outer bandwidth and hops of the outer latency. Nothing where all of it stays inside one, or was measured as one.
 std::optional<models::Collective> between_domains(const Links&, const models::Collective&);

@@ -81,6 +81,9 @@ struct Device {
   [[nodiscard]] virtual Watts idle_power() const = 0;
   // What one of it may draw above that: of parts that work in turn, what the largest may. 0: nothing limits it.
   [[nodiscard]] virtual Watts headroom() const { return Watts(); }
+  // What one of it draws above that while a kernel runs, whatever it does: also one that waits for other devices inside
+  // a collective. 0: nothing is known of it.
+  [[nodiscard]] virtual Watts active_power() const { return Watts(); }
   // What its joules include; of a device of several parts that does not say it what all of them do, if they are alike.
   [[nodiscard]] virtual EnergyBoundary boundary() const { return energy_boundary; }
   // The weakest tags behind its joules.

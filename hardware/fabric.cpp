@@ -79,6 +79,9 @@ const Fields<Node>& node_fields() {
     f.add("port_latency", &Node::port_latency, "of a port").required().at_least(0);
     f.add("uplink", &Node::uplink, "of a node to the others of its site, one way").required().above(0);
     f.add("uplink_latency", &Node::uplink_latency, "of the uplink").required().at_least(0);
+    f.add("adapter", &Node::adapter,
+          "of one device out of the node, one way: its own network adapter; absent: its even part of the uplink")
+        .above(0);
     return f;
   }();
   return fields;

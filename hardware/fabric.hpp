@@ -4,6 +4,7 @@
 #include "base/quantity.hpp"
 #include "base/sourced.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,6 +21,13 @@ struct Node {
   Sourced<Seconds> port_latency;
   Sourced<BytesPerSecond> uplink;  // of the whole node
   Sourced<Seconds> uplink_latency;
+  std::optional<Sourced<BytesPerSecond>> adapter;  // of one device, out of the node; absent: its part of the uplink
+
+  // What so many of its devices reach of the uplink, in each direction.
+  [[nodiscard]] BytesPerSecond reached_by(std::int64_t some) const {
+    const double part = static_cast<double>(some) / static_cast<double>(devices);
+    return std::min<BytesPerSecond>(*uplink, adapter ? static_cast<double>(some) * **adapter : part * *uplink);
+  }
 };
 const Fields<Node>& node_fields();
 

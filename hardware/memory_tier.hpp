@@ -4,6 +4,7 @@
 #include "base/quantity.hpp"
 #include "base/sourced.hpp"
 
+#include <optional>
 #include <string>
 
 namespace llmscape::hardware {
@@ -15,8 +16,9 @@ struct MemoryTier {
 
   std::string name;
   Sourced<Bytes> capacity;
-  Sourced<BytesPerSecond> read, write;  // of all who share it together
-  Sourced<Seconds> latency;             // of a transfer
+  Sourced<BytesPerSecond> read, write;                 // of all who share it together
+  Sourced<Seconds> latency;                            // of a transfer
+  std::optional<Sourced<BytesPerSecond>> device_link;  // of one device to it; absent: as wide as `read`
   Sharing shared_by = Sharing::replica;
 };
 const Fields<MemoryTier>& memory_tier_fields();
@@ -30,6 +32,9 @@ void add_memory_tier_fields(Fields<T>& f) {
   f.add("read", &T::read, "bandwidth towards the devices, of all who share it together").required().above(0);
   f.add("write", &T::write, "bandwidth from the devices, of all who share it together").required().above(0);
   f.add("latency", &T::latency, "of a transfer").required().at_least(0);
+  f.add("device_link", &T::device_link,
+        "bandwidth of one device's own link to it, over which it reads its part of an entry; absent: as wide as 'read'")
+      .above(0);
   f.add_enum("shared_by", &T::shared_by,
              {{"replica", Sharing::replica}, {"node", Sharing::node}, {"all", Sharing::all}},
              "who shares it: each replica has its own, those of a node, or all that serve the model");

@@ -147,6 +147,9 @@ struct Collective {
   // The same on average, where ranks differ and `bytes` are those of the fullest, which a step waits for. Its are the
   // traffic and the joules.
   std::optional<double> average{};
+  // Of a send, which is counted once for each two neighbours among so many: the stages of a pipeline. `ranks` are two
+  // of them.
+  int stages = 2;
   bool operator==(const Collective&) const = default;
 };
 

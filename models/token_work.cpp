@@ -34,8 +34,11 @@ class TokenWork {
         add_layers(group);
       }
     }
-    if (plan_.pipeline > 1)
-      list_.add(Collective{Collective::Kind::send, hidden_state(), 2, plan_.tensor * plan_.data}, plan_.pipeline - 1);
+    if (plan_.pipeline > 1) {
+      Collective passed_on{Collective::Kind::send, hidden_state(), 2, plan_.tensor * plan_.data};
+      passed_on.stages = plan_.pipeline;
+      list_.add(passed_on, plan_.pipeline - 1);
+    }
     return list_.take_stage(plan_);
   }
 

@@ -15,6 +15,7 @@
 #include "hardware/part_cost.hpp"
 #include "hardware/power.hpp"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -103,6 +104,9 @@ struct Gpu final : Device, Chip, PowerRange {
   [[nodiscard]] Bytes runtime_memory() const override { return *runtime_reserve; }
   [[nodiscard]] Watts idle_power() const override { return *idle; }
   [[nodiscard]] Watts headroom() const override { return limit() - *idle; }
+  [[nodiscard]] Watts active_power() const override {
+    return std::min<Watts>(energy.at_clock(clock).active, headroom());
+  }
   [[nodiscard]] std::optional<double> operational_intensity() const override {
     return peak_bf16.value.si() / hbm_bandwidth.value.si();
   }

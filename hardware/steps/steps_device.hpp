@@ -41,6 +41,7 @@ struct StepsDevice final : Device {
   [[nodiscard]] Bytes runtime_memory() const override { return device->runtime_memory(); }
   [[nodiscard]] Watts idle_power() const override { return device->idle_power(); }
   [[nodiscard]] Watts headroom() const override { return device->headroom(); }
+  [[nodiscard]] Watts active_power() const override { return device->active_power(); }
   [[nodiscard]] EnergyBoundary boundary() const override { return device->boundary(); }
   [[nodiscard]] EnergyTags energy_tags() const override { return device->energy_tags(); }
   [[nodiscard]] std::int64_t parts() const override { return device->parts(); }

@@ -27,6 +27,7 @@ struct TableDevice final : Device {
     if (!peak_bf16 || !memory_bandwidth) return std::nullopt;
     return peak_bf16->value.si() / memory_bandwidth->value.si();
   }
+  [[nodiscard]] Watts active_power() const override { return *busy - *idle; }
   [[nodiscard]] EnergyTags energy_tags() const override { return {busy.tag, idle.tag}; }
   [[nodiscard]] std::vector<std::string> problems(const models::ModelSpec&, const models::ParallelPlan&) const override;
   [[nodiscard]] std::array<Tag, kOperatorFamilies> provenance() const override;

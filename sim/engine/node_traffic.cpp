@@ -25,11 +25,15 @@ NodeBytes NodeTraffic::of(const models::Batch& batch) const {
     if (!collective || collective->kind == models::Collective::Kind::send) continue;
     const auto between = hardware::between_domains(links_, *collective);
     if (!between) continue;
-    Bytes& bytes = collective->kind == models::Collective::Kind::all_to_all ? sent.to_all : sent.around;
+    const bool to_all = collective->kind == models::Collective::Kind::all_to_all;
+    const bool in_rank = collective->stride < plan_.tensor;
+    Bytes& bytes = to_all ? sent.to_all : in_rank ? sent.in_rank : sent.by_rank;
     bytes += op.count * hardware::average_moved(*between);
+    double& hops = to_all ? sent.hops_to_all : in_rank ? sent.hops_in_rank : sent.hops_by_rank;
+    hops += op.count * hardware::hops(*between);
     more += op.count * (hardware::moved(*between) - hardware::average_moved(*between));
   }
-  sent.priced = sent.around + sent.to_all + more;
+  sent.priced = sent.in_rank + sent.by_rank + sent.to_all + more;
   divide(sent, batch);
   return sent;
 }

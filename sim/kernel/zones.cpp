@@ -101,10 +101,7 @@ class ZoneWiring final : public Wiring {
   }
 
   Way way(std::int64_t from, std::int64_t to, std::int64_t plane) override {
-    const Hosts& hosts = planes_.at(static_cast<std::size_t>(plane)).hosts;
-    std::vector<sg::Link*> cables;
-    double none = 0;
-    hosts.at(static_cast<std::size_t>(from))->route_to(hosts.at(static_cast<std::size_t>(to)), cables, &none);
+    const std::vector<sg::Link*> cables = cables_between(from, to, plane);
     Way way;
     std::int64_t at = from;  // in whose group the way is: that of the sender up to the cable between groups
     for (sg::Link* cable : cables) {
@@ -120,6 +117,31 @@ class ZoneWiring final : public Wiring {
     std::string name;  // of its zone
     Hosts hosts;
   };
+
+  // SimGrid's, from the node on.
+  [[nodiscard]] std::vector<sg::Link*> route(std::int64_t from, std::int64_t to, std::int64_t plane) const {
+    const Hosts& hosts = planes_.at(static_cast<std::size_t>(plane)).hosts;
+    std::vector<sg::Link*> cables;
+    double none = 0;
+    hosts.at(static_cast<std::size_t>(from))->route_to(hosts.at(static_cast<std::size_t>(to)), cables, &none);
+    return cables;
+  }
+
+  // Inside a group of a dragonfly SimGrid's route goes on from the first chassis once it has crossed a cable inside any
+  // other, where it does not stand: what follows is the way from the router that it has come to.
+  [[nodiscard]] std::vector<sg::Link*> cables_between(std::int64_t from, std::int64_t to, std::int64_t plane) const {
+    std::vector<sg::Link*> cables = route(from, to, plane);
+    const Zone zone = topology_.zone();
+    const auto* d = std::get_if<DragonflyZone>(&zone);
+    if (!d) return cables;
+    const std::int64_t chassis = d->routers * d->nodes, group = d->chassis * chassis;
+    const std::int64_t near = from % chassis / d->nodes, far = to % chassis / d->nodes;  // routers in their chassis
+    if (from / group != to / group || near == far) return cables;
+    cables.resize(2);  // to the router of the receiver's index in the sender's chassis
+    const std::vector<sg::Link*> on = route(from / chassis * chassis + far * d->nodes, to, plane);
+    cables.insert(cables.end(), from / chassis == to / chassis ? on.end() - 1 : on.begin() + 1, on.end());
+    return cables;
+  }
 
   Fabric::Link link_of(sg::Link* cable, std::int64_t plane, std::int64_t place) {
     const auto found = known_.find(cable);

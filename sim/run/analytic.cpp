@@ -118,7 +118,18 @@ class Reader {
     BytesPerSecond least(kUnlimited);
     for (const std::string& name : {remote_->site, decode_->site})
       if (const auto site = sites.find(name); site != sites.end()) least = std::min(least, *site->second.uplink);
+    for (const Place* place : {&*remote_, &*decode_}) least = std::min(least, out_of_nodes(*place));
     return least;
+  }
+  // What its instances reach of the uplinks of the nodes that they fill, one after the other.
+  [[nodiscard]] BytesPerSecond out_of_nodes(const Place& place) const {
+    const auto& groups = scenario_.config.hardware.fabric.groups;
+    const auto group = groups.find(place.device->name);
+    if (group == groups.end()) return BytesPerSecond(kUnlimited);
+    const hardware::Node& node = group->second.node;
+    const auto instances = static_cast<std::int64_t>(place.instances);
+    return static_cast<double>(instances / node.devices) * node.reached_by(node.devices) +
+           node.reached_by(instances % node.devices);
   }
 
   [[nodiscard]] double threshold() const {

@@ -47,6 +47,12 @@ std::vector<std::int64_t> Cables::planes_of(const Seat& seat) const {
   return planes;
 }
 
+std::optional<BytesPerSecond> Cables::adapters_of(const Seat& seat) const {
+  const hardware::Node& node = seat.placement->node;
+  const BytesPerSecond reached = node.reached_by(seat.devices);
+  return planes_ == 1 && reached < *node.uplink ? std::optional(reached) : std::nullopt;
+}
+
 kernel::Wiring::Way Cables::way(const Seat& from, const Seat& to, std::int64_t plane, Seconds before) {
   kernel::Wiring::Way way{{}, before};
   std::vector<kernel::Fabric::Link>& path = way.links;

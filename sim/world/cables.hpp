@@ -2,6 +2,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ class Cables {
   Duplex duplex(const std::string& name, BytesPerSecond bandwidth);
   // The planes of the topology that lead to the devices of a seat in one node (by_node).
   [[nodiscard]] std::vector<std::int64_t> planes_of(const Seat& seat) const;
+  // What the devices of a seat in one node have of its uplink by their own adapters; nothing where that is all of it,
+  // or where planes of the topology divide it between devices.
+  [[nodiscard]] std::optional<BytesPerSecond> adapters_of(const Seat& seat) const;
   // From the node of one seat to that of another, each in one node; nothing where they are the same. Its latency comes
   // on top of what was paid `before`.
   kernel::Wiring::Way way(const Seat& from, const Seat& to, std::int64_t plane, Seconds before = {});

@@ -206,7 +206,7 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
                     both || config.role == serving::Role::decode});
   const serving::KvSite site{
       model, size.block_tokens, size.block_bytes, size.kv, config.batcher->prefix_caching(), config.tenants(), [&] {
-        return tiers_.below(config, seats_.back(), size);
+        return tiers_.below(config, seats_.back(), size, pools_.back().kv_copies);
       }};
   for (const serving::KvPlace* place : config.places()) place->build(site, replica.below);
   const RandomStreams streams(static_cast<std::uint64_t>(scenario_.config.seed));
@@ -214,6 +214,13 @@ void Engines::add_replica(const scenario::PoolConfig& config, std::size_t group,
   replica.adapters = scenario::adapters_of(scenario_, config, device, streams);
   auto steps = overrides_.watched(bind(config, device), config, group);
   steps = scenario::with_drafts(std::move(steps), scenario_, config, device);
+  // Those that wait for others are of one stage.
+  Watts waiting = priced.active_power();
+  if (factors_) {
+    waiting *= factors_->joules;
+    if (priced.headroom() > Watts()) waiting = std::min(waiting, priced.headroom());
+  }
+  replica.waiting_power = static_cast<double>(config.plan().tensor) * waiting;
   if (factors_) steps = engine::with_factors(std::move(steps), *factors_, config.plan().devices());
   replicas_.emplace_back(replica, *config.batcher, std::move(steps), models::kv_laws(model), outcomes_, recorder);
   add_process(config, exchange);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -19,6 +20,8 @@ struct Part {
   Seat seat;
   std::size_t node = 0;  // by number, of all nodes
   std::vector<std::int64_t> planes;
+  std::optional<BytesPerSecond> reached;  // Cables::adapters_of
+  std::optional<Duplex> adapters;         // of these devices, from the first way on that crosses them
 };
 
 // Of what moves between two replicas, what a part of one has for a part of the other, as a share. Entries lie cut
@@ -43,9 +46,20 @@ class Ways {
     std::vector<Part> parts;
     for (const Seat& part : by_node(seat)) {
       const auto node = nodes_.emplace(std::pair(part.group, node_of(part)), nodes_.size()).first->second;
-      parts.push_back({part, node, cables_.planes_of(part)});
+      parts.push_back({part, node, cables_.planes_of(part), cables_.adapters_of(part), {}});
     }
     return parts;
+  }
+  // Adds one way of the adapters of a part of `replica` to a path that leaves its node or comes into it.
+  void cross(Part& part, std::size_t replica, bool whole, kernel::Fabric::Link Duplex::* way,
+             std::vector<kernel::Fabric::Link>& path) {
+    if (!part.reached) return;
+    if (!part.adapters)
+      part.adapters =
+          cables_.duplex(whole ? fmt::format("adapters of replica {}", replica)
+                               : fmt::format("adapters of replica {}, node {}", replica, node_of(part.seat)),
+                         *part.reached);
+    path.push_back((*part.adapters).*way);
   }
   // Their ports' latencies are paid before.
   const kernel::Wiring::Way& between(const Part& from, const Part& to, std::int64_t plane) {
@@ -76,6 +90,7 @@ class Ways {
 
 Links::Links(kernel::Fabric& fabric, Cables& cables, const std::vector<Seat>& seats) : fabric_(fabric) {
   std::vector<Duplex> ports(seats.size());
+  std::vector<std::size_t> first_of(seats.size());  // with the same devices: streams of one pipeline
   std::map<std::tuple<std::string, std::int64_t, std::int64_t, bool, bool>, std::size_t> first_with;
   for (std::size_t i = 0; i < seats.size(); ++i) {
     fabric.add_endpoint(fmt::format("replica {}", i));
@@ -83,30 +98,34 @@ Links::Links(kernel::Fabric& fabric, Cables& cables, const std::vector<Seat>& se
     if (!seat.sends && !seat.receives) continue;
     const auto [same, fresh] =
         first_with.emplace(std::tuple(seat.group, seat.first_device, seat.devices, seat.sends, seat.receives), i);
-    if (!fresh) ports[i] = ports[same->second];  // streams of one pipeline
-    else                                         // all ports of a replica together
+    first_of[i] = same->second;
+    if (!fresh) ports[i] = ports[same->second];
+    else  // all ports of a replica together
       ports[i] = cables.duplex(fmt::format("port of replica {}", i),
                                static_cast<double>(seat.devices) * *seat.placement->node.port);
   }
   Ways ways(cables);
   std::vector<std::vector<Part>> parts(seats.size());
   for (std::size_t i = 0; i < seats.size(); ++i)
-    if (seats[i].sends || seats[i].receives) parts[i] = ways.parts_of(seats[i]);
+    if ((seats[i].sends || seats[i].receives) && first_of[i] == i) parts[i] = ways.parts_of(seats[i]);
   std::vector<kernel::Fabric::Link> path;
   std::vector<double> shares;
   for (std::size_t a = 0; a < seats.size(); ++a)
     for (std::size_t b = 0; b < seats.size(); ++b) {
       if (a == b || !seats[a].sends || !seats[b].receives) continue;
       shares.clear();
-      for (const Part& out : parts[a])
-        for (const Part& in : parts[b]) {
+      std::vector<Part>&outs = parts[first_of[a]], &ins = parts[first_of[b]];
+      for (Part& out : outs)
+        for (Part& in : ins) {
           const double share = share_of(seats[a], out.seat, seats[b], in.seat);
           if (share <= 0) continue;
           const std::size_t planes = out.node == in.node ? 1 : in.planes.size();
           for (std::size_t plane = 0; plane < planes; ++plane) {
             const kernel::Wiring::Way& way = ways.between(out, in, out.node == in.node ? 0 : in.planes[plane]);
             path.assign({ports[a].out});
+            if (out.node != in.node) ways.cross(out, first_of[a], outs.size() == 1, &Duplex::out, path);
             path.insert(path.end(), way.links.begin(), way.links.end());
+            if (out.node != in.node) ways.cross(in, first_of[b], ins.size() == 1, &Duplex::in, path);
             path.push_back(ports[b].in);
             fabric.add_route(a, lane_of(b, shares.size()), path, way.latency);
             shares.push_back(share / static_cast<double>(planes));

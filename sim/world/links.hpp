@@ -11,7 +11,8 @@
 namespace llmscape::world {
 
 // The ports of these replicas, and routes from each that sends KV entries to each that receives them: out of its port,
-// over the cables between their nodes where they are in others, and in again. Replica i is endpoint i.
+// where they are in other nodes over the network adapters of its devices and the cables between these, and in again.
+// Replica i is endpoint i.
 class Links {
  public:
   Links(kernel::Fabric& fabric, Cables& cables, const std::vector<Seat>& seats);

@@ -25,6 +25,12 @@ Bytes capacity(const hardware::MemoryTier& tier, const scenario::PoolConfig& poo
   return *tier.capacity / static_cast<double>(pool.tenants());
 }
 
+// What its devices read of it over their own links: each gets all that it will hold of an entry, of latents the whole.
+BytesPerSecond links_to(const hardware::MemoryTier& tier, const Seat& seat, double copies) {
+  if (!tier.device_link) return serving::KvPrefixes::kAnyLinks;
+  return static_cast<double>(seat.devices) / copies * **tier.device_link;
+}
+
 // How many memories of this description the replica has together: each of its nodes has one.
 std::int64_t memories(const hardware::MemoryTier& tier, const Seat& seat) {
   if (tier.shared_by != hardware::MemoryTier::Sharing::node) return 1;
@@ -33,12 +39,12 @@ std::int64_t memories(const hardware::MemoryTier& tier, const Seat& seat) {
 
 }  // namespace
 
-std::vector<std::shared_ptr<serving::KvTier>> Tiers::below(const scenario::PoolConfig& pool, const Seat& seat,
-                                                           const scenario::ReplicaSize& size) {
+std::vector<serving::KvSite::Tier> Tiers::below(const scenario::PoolConfig& pool, const Seat& seat,
+                                                const scenario::ReplicaSize& size, double copies) {
   const Bytes block_bytes = size.block_bytes;
   const Bytes state_bytes(models::state_bytes_per_sequence(scenario_.model_of(pool)));
   if (block_bytes == Bytes()) return {};  // states alone: no block of tokens that others could share
-  std::vector<std::shared_ptr<serving::KvTier>> stack;
+  std::vector<serving::KvSite::Tier> stack;
   // From the last on: each knows what lies below it, and so does what tells it from others.
   std::string identity =
       fmt::format("model {}, blocks of {} and {} B", scenario_.model_index(pool), size.block_tokens, block_bytes.si());
@@ -62,10 +68,10 @@ std::vector<std::shared_ptr<serving::KvTier>> Tiers::below(const scenario::PoolC
       config.memories = count;
       config.latency = *tier.latency;
       config.of_one_replica = tier.shared_by == hardware::MemoryTier::Sharing::replica;
-      known = std::make_shared<serving::KvTier>(config, stack.empty() ? nullptr : stack.back().get());
+      known = std::make_shared<serving::KvTier>(config, stack.empty() ? nullptr : stack.back().tier.get());
       tiers_.push_back(known);
     }
-    stack.push_back(known);
+    stack.push_back({known, links_to(tier, seat, copies)});
   }
   std::ranges::reverse(stack);
   return stack;
@@ -96,9 +102,13 @@ result::TierResult Tiers::sum(const std::string& name, Seconds end) const {
     sum.peak_bytes += bytes(totals.peak_blocks);
     sum.asked_tokens += totals.asked_tokens;
     sum.fetched_tokens += totals.blocks_read * config.block_tokens;
-    sum.read_bytes += bytes(totals.blocks_read) + static_cast<double>(totals.states_read) * config.state_bytes.si();
-    sum.written_bytes +=
-        bytes(totals.blocks_written) + static_cast<double>(totals.states_written) * config.state_bytes.si();
+    const auto moved = [&](const serving::Channel& channel, std::int64_t blocks, std::int64_t states) {
+      const Bytes asked =
+          static_cast<double>(blocks) * config.block_bytes + static_cast<double>(states) * config.state_bytes;
+      return channel.moved(asked, end).si();
+    };
+    sum.read_bytes += moved(tier.reads(), totals.blocks_read, totals.states_read);
+    sum.written_bytes += moved(tier.writes(), totals.blocks_written, totals.states_written);
     sum.evicted_bytes += bytes(totals.evicted);
     sum.rejected_bytes += bytes(totals.rejected);
     reading += static_cast<double>(config.memories) * tier.reads().busy(end);

@@ -8,6 +8,7 @@
 #include "sim/result/result.hpp"
 #include "sim/scenario/replica_size.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/serving/kv/kv_place.hpp"
 #include "sim/serving/kv/kv_tier.hpp"
 #include "sim/world/links.hpp"
 
@@ -19,9 +20,10 @@ class Tiers {
  public:
   explicit Tiers(const scenario::Scenario& scenario) : scenario_(scenario) {}
 
-  // What lies below the replica, from the nearest on; tiers smaller than a block are left out.
-  std::vector<std::shared_ptr<serving::KvTier>> below(const scenario::PoolConfig& pool, const Seat& seat,
-                                                      const scenario::ReplicaSize& size);
+  // What lies below the replica, from the nearest on; tiers smaller than a block are left out. `copies`: how often its
+  // devices hold an entry together.
+  std::vector<serving::KvSite::Tier> below(const scenario::PoolConfig& pool, const Seat& seat,
+                                           const scenario::ReplicaSize& size, double copies);
 
   // What they did, by name, in the order of the scenario. Throws std::logic_error naming the invariant that does not
   // hold.

@@ -105,7 +105,7 @@ TEST_CASE(
                                            {"a100-infiniband-hdr", {25e9, 2 * (2.5e-6 + 5e-6 + 2e-6)}},
                                            {"mi325x-ethernet-400g", {50e9, 2 * (5e-6 + 5e-6 + 10e-6)}},
                                            {"sn40l-8", {100e9, 2 * (2e-6 + 5e-6)}},
-                                           {"gb200-nvl72", {900e9, 2 * (2.5e-6 + 5e-6)}}};
+                                           {"gb200-nvl72", {50e9, 2 * (2.5e-6 + 5e-6)}}};
   const llmscape::test::Scratch scratch;
   const Ran ran =
       run_program({"sweep", "examples/prefill-decode-pools/links.yaml", "-q", "-o", scratch.path("out")}, 120);

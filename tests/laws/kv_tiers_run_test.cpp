@@ -61,6 +61,18 @@ TEST_CASE("tiers of a profile move what it says that prompts leave") {
   CHECK(run.kv_tiers[0].written_bytes == 4e6);
 }
 
+// Half a gigabyte is asked for within a second or two of run, 20 MB/s write no more than that.
+TEST_CASE("a tier has written no more than its link carries") {
+  const auto run = run_on_event_queue(*scenario_of(
+      "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [h100-sxm]}\n"
+      "serving: {kv_write: write_through, kv_tiers: [{preset: host-ddr5, write: 20 MB/s}]}\n"
+      "workload: {arrivals: {kind: burst, programs: 1}, stream: {kind: lengths, prompt: {kind: fixed, value: 4000}, "
+      "output: {kind: fixed, value: 200}}}\n"));
+  CHECK(run.kv_tiers.at(0).written_bytes > 0);
+  CHECK(run.kv_tiers.at(0).written_bytes <= 20e6 * run.simulated_s);
+  CHECK(run.kv_tiers.at(0).written_bytes < 4000 * 131'072.0);
+}
+
 // Entries of a token: 2 x 32 x 8 x 128 x 2 B of the model, 2 x 16 x 8 x 64 x 2 B of its draft model, which has the same
 // blocks: 250 blocks of 16 tokens.
 TEST_CASE("tiers keep the entries of a draft model beside those of the model") {
@@ -89,6 +101,29 @@ TEST_CASE("a store that all share serves what another replica computed, tiers of
   // Nothing leaves HBM: a replica has no use for its own copies.
   CHECK(fetched("host-ddr5") == 0);
   CHECK(fetched("remote-store") > 100'000);
+}
+
+// Copies of PCIe 5 reach 50 GB/s for each GPU, 400 for the eight of a node: of that memory one GPU reads as of one with
+// 50 GB/s, eight that cut the entries read eight times as fast, and eight that need all of a latent as one.
+TEST_CASE("a replica reads the memory of its node over the links of its own devices, latents over each of them") {
+  const auto ttft = [](const std::string& model, int devices, const std::string& overrides) {
+    const std::string count = std::to_string(devices);
+    const auto run = run_on_event_queue(*scenario_of(
+        "schema: scenario/1\nmodel: " + model + "\nhardware: {devices: [{name: gpu, preset: h200, count: " + count +
+        "}], fabric: {groups: {gpu: {node: hgx-h200}}}}\nserving: {tensor_parallel: " + count +
+        ", kv_blocks: 700, max_model_len: 8000, kv_write: write_through, kv_fetch: always, kv_tiers: [{preset: "
+        "host-ddr5-node" +
+        overrides +
+        "}]}\nworkload: {requests: 24, arrivals: {kind: poisson, rate: 1 /s}, stream: {kind: chat, turns: {kind: "
+        "fixed, "
+        "value: 4}, message: {kind: fixed, value: 1000}, think: {kind: exponential, mean: 5 s}}}\n"));
+    CHECK(run.tokens.fetched > 5000);
+    return run.latency["ttft_s"]->mean;
+  };
+  const std::string all = ", device_link: 1 TB/s";
+  CHECK(ttft("llama-3.1-8b", 1, "") > ttft("llama-3.1-8b", 1, all));
+  CHECK(ttft("llama-3.1-8b", 8, "") == ttft("llama-3.1-8b", 8, all));
+  CHECK(ttft("deepseek-v3", 8, "") > ttft("deepseek-v3", 8, all));
 }
 
 TEST_CASE("results name what tiers did, and it adds up") {

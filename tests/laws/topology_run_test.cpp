@@ -87,6 +87,18 @@ TEST_CASE("an uplink of half of what the devices send takes as long as devices t
   CHECK(figure(narrow, "ttft.mean") > 1.02 * figure(closed, "ttft.mean"));
 }
 
+// 312 W above idle while a kernel of an H100 runs: bytes that take longer over a tenth of the uplink than over the
+// devices' own way out cost that for 16 devices, and nothing else.
+TEST_CASE("a step that waits for bytes draws what a kernel draws, in a narrow network as through a narrow port") {
+  const auto joules = [](const std::vector<std::string>& overrides) {
+    return figure(run_on_event_queue(*scenario_of(kTwoNodes, overrides)), "total_joules");
+  };
+  const double narrow = joules({"hardware.collective_flows=true", "hardware.fabric.groups.g.node.uplink=28.8 GB/s"});
+  const double slow = joules({"hardware.devices[0].links.domain.outer_bandwidth=3.6 GB/s"});
+  CHECK(narrow == approx(slow).epsilon(1e-6));
+  CHECK(narrow > 1.1 * joules({}));
+}
+
 TEST_CASE("an all-reduce over two nodes sends a tensor once each way, a gather of logits half of it") {
   const auto flows = run_on_event_queue(*scenario_of(kTwoNodes, {"hardware.collective_flows=true"}));
   // Two all-reduces a layer, of 4,096 elements of 2 bytes for each token; logits of each step.
@@ -122,6 +134,47 @@ seed: 1
   // All of it through the port of one device, as in the closed form.
   const auto closed = run_on_event_queue(*scenario_of(lone));
   CHECK(figure(flows, "ttft.mean") == approx(figure(closed, "ttft.mean")).epsilon(1e-9));
+}
+
+// 16 tensor ranks on nodes 0 and 1, a prompt of 4,000 tokens: two all-reduces of 4,000 x 2,048 x 2 B in each of 48
+// layers go round two nodes, once the tensor each way: 1.573 GB. What the dummy on nodes 2 and 3 reduces is 1/4,000 of
+// it. The tokens' way to the experts is as much out of node 0 as out of node 1, and as much into them.
+TEST_CASE("the ring of a rank's all-reduces lies in its own nodes") {
+  const std::string ranks = R"(schema: scenario/1
+model: {preset: qwen3-30b-a3b}
+hardware:
+  devices: [{name: g, preset: h100-sxm, count: 32}]
+  fabric: {groups: {g: {node: dgx-h100}}}
+  collective_flows: true
+serving: {tensor_parallel: 16, data_parallel: 2, expert_parallel: 32, expert_exchange: all_to_all, router: round_robin}
+workload:
+  arrivals: {kind: burst, programs: 1}
+  stream: {kind: lengths, prompt: {kind: fixed, value: 4000}, output: {kind: fixed, value: 1}}
+seed: 1
+)";
+  const auto flows = run_on_event_queue(*scenario_of(ranks));
+  const Bytes reduced(4000.0 * 2048 * 2 * 2 * 48);
+  const Bytes out = carried(flows, "node 0 of g, out");
+  CHECK(carried(flows, "node 0 of g, in") / out == approx(1).epsilon(1e-3));
+  CHECK(carried(flows, "node 1 of g, in") / out == approx(1).epsilon(1e-3));
+  // Nodes of the other rank get tokens for their experts alone.
+  CHECK(carried(flows, "node 2 of g, in") < out - reduced);
+  CHECK(carried(flows, "node 2 of g, in") / carried(flows, "node 3 of g, in") == approx(1).epsilon(1e-6));
+}
+
+// An all-reduce over two nodes is two messages one after another, and there are two in each of 32 layers; logits are
+// gathered with one: 129 messages of 2 x 50 us and 3 x 1 us on their way where the closed form has 19, in every step.
+TEST_CASE("a message between nodes takes the latency of its way where that is longer than the price says") {
+  const std::string tree = "hardware.topology={kind: fat_tree, down: [1, 2], up: [1, 1], bandwidth: 1 TB/s, latency: ";
+  const auto tpot = [&](const std::string& latency, const std::string& uplink) {
+    return figure(
+        run_on_event_queue(*scenario_of(kTwoNodes, {"hardware.collective_flows=true", tree + latency + "}",
+                                                    "hardware.fabric.groups.g.node.uplink_latency=" + uplink})),
+        "tpot.mean");
+  };
+  const double closed = figure(run_on_event_queue(*scenario_of(kTwoNodes)), "tpot.mean");
+  CHECK(tpot("1 us", "5 us") == approx(closed).epsilon(1e-9));
+  CHECK(tpot("1 us", "50 us") - closed == approx(129 * (104e-6 - 19e-6)).epsilon(1e-6));
 }
 
 TEST_CASE("replicas of one device send no collectives: they need no nodes, and flows change nothing but a warning") {
@@ -210,6 +263,59 @@ seed: 1
   CHECK(carried(to_one, "node 1 of prompts, out").si() == approx(bytes / 2).epsilon(1e-9));
   CHECK(carried(to_one, "node 0 of tokens, in").si() == approx(bytes).epsilon(1e-9));
   CHECK(longer_at_half(one_node) == approx(bytes / 50e9).epsilon(1e-6));
+}
+
+// 8,192 tokens of 131,072 B, 1.074 GB, from an H100 to one of another node: 21.5 ms at the 50 GB/s that are an eighth
+// of the uplink, and 15 us over two ports and two uplinks. All eight of both nodes have the whole of it.
+TEST_CASE("a replica leaves its node over the adapters of its own devices") {
+  const auto moved = [](int devices, std::vector<std::string> overrides) {
+    const std::string count = std::to_string(devices);
+    for (const char* group : {"0", "1"})
+      overrides.push_back(std::string("hardware.devices[") + group + "].count=" + count);
+    overrides.push_back("serving.tensor_parallel=" + count);
+    const auto scenario = scenario_of(R"(schema: scenario/1
+model: llama-3.1-8b
+hardware:
+  devices: [{name: p, preset: h100-sxm}, {name: d, preset: h100-sxm}]
+  fabric: {groups: {p: {node: dgx-h100}, d: {node: dgx-h100}}}
+serving:
+  first_token: prefill
+  kv_by_layer: false
+  max_model_len: 16384
+  pools: [{devices: [p], role: prefill}, {devices: [d], role: decode}]
+workload:
+  arrivals: {kind: burst, programs: 1}
+  stream: {kind: lengths, prompt: {kind: fixed, value: 8192}, output: {kind: fixed, value: 2}}
+seed: 1
+)",
+                                      overrides);
+    const auto run = run_on_event_queue(*scenario);
+    CHECK(result::to_json(run) == json_on_simgrid(*scenario));
+    return run;
+  };
+  const double bytes = 8192 * 131072.0, latency = 15e-6;
+  const auto adapters = [](const result::RunResult& run) {
+    return std::ranges::count_if(run.links, [](const auto& link) { return link.name.starts_with("adapters of"); });
+  };
+  const auto one = moved(1, {});
+  CHECK(figure(one, "transfer_s") == approx(bytes / 50e9 + latency).epsilon(1e-9));
+  CHECK(carried(one, "adapters of replica 0, out").si() == approx(bytes).epsilon(1e-9));
+  CHECK(carried(one, "adapters of replica 1, in").si() == approx(bytes).epsilon(1e-9));
+  CHECK(figure(moved(2, {}), "transfer_s") == approx(bytes / 100e9 + latency).epsilon(1e-9));
+  const auto all = moved(8, {});
+  CHECK(figure(all, "transfer_s") == approx(bytes / 400e9 + latency).epsilon(1e-9));
+  CHECK(adapters(all) == 0);
+  // A card that reaches all of the uplink, and one that reaches less of it than it could have.
+  const auto of_all = [](const std::string& adapter) -> std::vector<std::string> {
+    return {"hardware.fabric.groups.p.node.adapter=" + adapter, "hardware.fabric.groups.d.node.adapter=" + adapter};
+  };
+  CHECK(figure(moved(1, of_all("400 GB/s")), "transfer_s") == approx(bytes / 400e9 + latency).epsilon(1e-9));
+  CHECK(figure(moved(8, of_all("20 GB/s")), "transfer_s") == approx(bytes / 160e9 + latency).epsilon(1e-9));
+  // Rails divide the uplink between the devices themselves.
+  const auto rails =
+      moved(1, {"hardware.topology={kind: rails, rails: 8, nodes: 2, bandwidth: 50 GB/s, latency: 0 s}"});
+  CHECK(figure(rails, "transfer_s") == approx(bytes / 50e9 + latency).epsilon(1e-9));
+  CHECK(adapters(rails) == 0);
 }
 
 TEST_CASE("fast links that are said to reach past a node are named: closed forms know no nodes") {

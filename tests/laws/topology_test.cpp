@@ -2,6 +2,7 @@
 // For each topology: what half of the nodes can send to the other half, and who shares a cable with whom, by hand, on
 // both clocks.
 #include <doctest/doctest.h>
+#include <cctype>
 #include <set>
 #include <string>
 #include <utility>
@@ -104,6 +105,63 @@ TEST_CASE("in a dragonfly nodes of one router share what leads from it, and othe
   check_ends(transfers(two, {{0, 2}, {1, 3}}), {2, 2});  // the cable between the two routers of a chassis
   check_ends(transfers(two, {{0, 1}, {2, 3}}), {1, 1});
   check_ends(transfers(two, {{0, 4}, {5, 1}}), {1, 1});  // either way of the cable between the groups
+}
+
+TEST_CASE("transfers inside the second chassis of a dragonfly share what they share inside the first") {
+  // Two chassis of three routers of two nodes. To the two nodes of the second router, from those of the first and the
+  // third: each over a cable of its own.
+  const std::string two =
+      "{kind: dragonfly, groups: 2, chassis: 2, routers: 3, nodes: 2, bandwidth: 1 GB/s, latency: 1 ms}";
+  check_ends(transfers(two, {{0, 2}, {4, 3}}), {1.003, 1.003});
+  check_ends(transfers(two, {{6, 8}, {10, 9}}), {1.003, 1.003});
+  // From one chassis to another router of the other one: a cable in the sender's, and one between the two.
+  check_ends(transfers(two, {{0, 8}, {6, 2}}), {1.004, 1.004});
+}
+
+// Names say what a cable joins: a walk from the sender's router has to stand at one end of each, and goes to the other.
+TEST_CASE("in a dragonfly each way is a chain of cables") {
+  const std::int64_t chassis = 3, routers = 3, group = chassis * routers, places = 2 * group;
+  const auto kernel = kernel::make_event_queue_kernel();
+  Diagnostics diagnostics;
+  const YamlNode node = read_yaml(
+      std::make_shared<const SourceText>(SourceText{
+          "t.yaml", "{kind: dragonfly, groups: 2, chassis: 3, routers: 3, nodes: 1, bandwidth: 1 GB/s, latency: 0 s}"}),
+      diagnostics);
+  const auto topology = kernel::topologies().read(node, diagnostics);
+  REQUIRE(topology);
+  const auto wiring = topology->build(kernel->fabric());
+  const auto numbers = [](const std::string& name) {
+    std::vector<std::int64_t> all;
+    for (std::size_t i = 0; i < name.size(); ++i)
+      if (std::isdigit(static_cast<unsigned char>(name[i]))) {
+        all.push_back(std::stoll(name.substr(i)));
+        while (i + 1 < name.size() && std::isdigit(static_cast<unsigned char>(name[i + 1]))) ++i;
+      }
+    return all;
+  };
+  for (std::int64_t from = 0; from < places; ++from)
+    for (std::int64_t to = 0; to < places; ++to) {
+      if (from == to) continue;
+      std::int64_t at = from;
+      const auto links = wiring->way(from, to, 0).links;
+      for (std::size_t i = 1; i + 1 < links.size(); ++i) {  // behind the sender's own cable, before the receiver's
+        const std::string name = kernel->fabric().name_of(links[i]);
+        const auto said = numbers(name);
+        CAPTURE(name);
+        const std::int64_t g = at / group, c = at % group / routers, r = at % routers;
+        if (name.starts_with("green")) {  // group, chassis, routers
+          REQUIRE((said[0] == g && said[1] == c && (said[2] == r || said[3] == r)));
+          at += (said[2] == r ? said[3] : said[2]) - r;
+        } else if (name.starts_with("black")) {  // group, chassis, routers
+          REQUIRE((said[0] == g && said[3] == r && (said[1] == c || said[2] == c)));
+          at += ((said[1] == c ? said[2] : said[1]) - c) * routers;
+        } else {  // from the router of the other group's index in the first chassis
+          REQUIRE((c == 0 && r == 1 - g));
+          at = (1 - g) * group + g;
+        }
+      }
+      CHECK(at == to);
+    }
 }
 
 TEST_CASE("a rail is a switch of its own: nodes share its cables, and nothing of the other rails") {

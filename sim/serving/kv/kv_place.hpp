@@ -30,8 +30,12 @@ struct KvSite {
   bool prefix_caching = false;
   // Models that take turns at its devices, itself among them: a memory of the replica is divided evenly among them.
   std::int64_t tenants = 1;
-  // Those of `kv_tiers` that the replica has, alone or with others, from the nearest on.
-  std::function<std::vector<std::shared_ptr<KvTier>>()> tiers;
+  // One of `kv_tiers` that the replica has, alone or with others, and what its devices read of it over their own links.
+  struct Tier {
+    std::shared_ptr<KvTier> tier;
+    BytesPerSecond links;
+  };
+  std::function<std::vector<Tier>()> tiers;  // from the nearest on
 };
 
 // Where a group of devices stands, for places that are shared.

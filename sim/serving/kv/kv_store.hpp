@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -83,14 +85,16 @@ class KvPrefixes {
   virtual void store(const Prompt& content, std::int64_t blocks, Seconds now) = 0;
   // How many of the first `limit` blocks of the content can be read.
   [[nodiscard]] virtual std::int64_t match(const Prompt& content, std::int64_t limit, Seconds now) = 0;
+  // What the links of whoever reads carry together; by itself the store is the limit.
+  static constexpr BytesPerSecond kAnyLinks{std::numeric_limits<double>::infinity()};
   // How long reading `blocks` blocks would take, the queue before them included.
-  [[nodiscard]] virtual Seconds read_time(std::int64_t blocks, Seconds now) const = 0;
+  [[nodiscard]] virtual Seconds read_time(std::int64_t blocks, Seconds now, BytesPerSecond links) const = 0;
   struct Read {
     PrefixNode* tip = nullptr;
     Seconds arrival;
   };
   // Reads blocks [from, to) of the content, which match() has found; they stay until release().
-  virtual Read read(const Prompt& content, std::int64_t from, std::int64_t to, Seconds now) = 0;
+  virtual Read read(const Prompt& content, std::int64_t from, std::int64_t to, Seconds now, BytesPerSecond links) = 0;
   virtual void release(PrefixNode* tip) = 0;
   // `tokens` were looked for.
   virtual void count_asked(std::int64_t tokens) = 0;
@@ -115,6 +119,8 @@ struct KvBelow {
   KvWrite write = KvWrite::on_eviction;
   KvFetch fetch = KvFetch::by_cost;
   bool prefetch = true;  // a fetch may begin while slots are lacking
+  // What the replica's devices read of some of them over their own links, together.
+  std::map<const KvStore*, BytesPerSecond> links{};
 };
 
 }  // namespace llmscape::serving

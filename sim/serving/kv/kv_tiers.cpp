@@ -25,7 +25,10 @@ std::vector<KvPlace::Problem> KvTiersPlace::problems(const KvLocation& at) const
 }
 
 void KvTiersPlace::build(const KvSite& site, KvBelow& below) const {
-  for (const std::shared_ptr<KvTier>& tier : site.tiers()) below.stores.push_back(tier);
+  for (const KvSite::Tier& one : site.tiers()) {
+    below.stores.push_back(one.tier);
+    below.links.emplace(one.tier.get(), one.links);
+  }
   below.write = kv_write;
   below.fetch = kv_fetch;
   below.prefetch = kv_prefetch;

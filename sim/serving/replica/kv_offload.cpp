@@ -11,7 +11,11 @@ KvOffload::KvOffload(const KvMemory& memory, const KvBelow& below, std::int64_t 
     : memory_(memory), write_(below.write), fetch_(below.fetch), prefetch_(below.prefetch),
       max_sequences_(max_sequences) {
   for (const auto& store : below.stores)
-    if (auto* prefixes = dynamic_cast<KvPrefixes*>(store.get())) stores_.push_back(prefixes);
+    if (auto* prefixes = dynamic_cast<KvPrefixes*>(store.get())) {
+      stores_.push_back(prefixes);
+      const auto own = below.links.find(store.get());
+      links_.push_back(own != below.links.end() ? own->second : KvPrefixes::kAnyLinks);
+    }
 }
 
 void KvOffload::on_published(const Prompt& content, std::int64_t blocks) {
@@ -43,13 +47,16 @@ KvOffload::Source KvOffload::best_source(const Prompt& content, std::int64_t tok
                                          Seconds now) {
   const std::int64_t block = memory_.pool.block_tokens();
   const std::int64_t limit = (tokens - 1) / block;
-  Source best{nullptr, hit_blocks, {}, {}};
-  for (KvPrefixes* tier : stores_) {
+  Source best{nullptr, {}, hit_blocks, {}, {}};
+  for (std::size_t i = 0; i < stores_.size(); ++i) {
+    KvPrefixes* tier = stores_[i];
     const std::int64_t held = tier->match(content, limit, now);
     if (held <= hit_blocks) continue;
     if (best.computed == Seconds()) best.computed = best.whole = memory_.prefill_time(hit_blocks * block, tokens);
-    const Seconds whole = tier->read_time(held - hit_blocks, now) + memory_.prefill_time(held * block, tokens);
-    if (fetch_ == KvFetch::always ? held > best.blocks : whole < best.whole) best = {tier, held, best.computed, whole};
+    const Seconds whole =
+        tier->read_time(held - hit_blocks, now, links_[i]) + memory_.prefill_time(held * block, tokens);
+    if (fetch_ == KvFetch::always ? held > best.blocks : whole < best.whole)
+      best = {tier, links_[i], held, best.computed, whole};
   }
   return best;
 }
@@ -74,7 +81,7 @@ void KvOffload::begin(EngineState& state, Request& request, Seconds now) {
   const std::int64_t blocks = source.blocks - hit.blocks + state.kv.window_blocks(request);
   if (!source.store || state.kv.pool.available() - hit.unreferenced_blocks < blocks) return;
   Fetch fetch{&request, source.store, {}, source.blocks, {}};
-  fetch.read = source.store->read(state.kv.content(request), hit.blocks, source.blocks, now);
+  fetch.read = source.store->read(state.kv.content(request), hit.blocks, source.blocks, now, source.links);
   state.waiting.erase(request);
   if (!request.answered()) request.clock.enter(RequestPhase::fetching, now);
   state.kv.pool.share(fetch.lease, state.kv.content(request), hit.blocks);

@@ -16,6 +16,7 @@ std::unique_ptr<StepScheduler> scheduler_of(const ReplicaConfig& config, int dep
   timing.shared_stages = config.pipeline != nullptr;
   timing.hides_host = depth > 1;
   timing.waits_for_others = config.rank_of_group || config.exchange;
+  timing.waiting = config.waiting_power;
   timing.depth = config.pipeline ? 1 : static_cast<std::size_t>(depth);
   if (!config.pipeline) return std::make_unique<StepScheduler>(timing);
   return std::make_unique<PipelineStepScheduler>(timing, *config.pipeline, config.chunks_follow);

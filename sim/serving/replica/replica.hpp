@@ -54,6 +54,7 @@ struct ReplicaConfig {
   bool chunks_follow = false;      // with a pipeline: a prompt's next chunk enters it when the last has left stage 0
   std::int64_t max_model_len = 0;  // longest prompt + answer
   bool rank_of_group = false;      // steps with the other ranks of a RankGroup, which wakes it
+  Watts waiting_power;             // what its devices draw above idle while they wait for others inside collectives
   FirstToken first_token = FirstToken::prefill;  // of requests that decode elsewhere
   StreamInterval stream{};
   std::vector<WindowLayers> windows{};  // as EngineState has them
@@ -163,7 +164,7 @@ class Replica {
   // It runs until nobody knows when: `expected`, if nobody is in the way of what it sends.
   void hold_draft(Seconds now, Seconds expected) { held_ = {scheduler_->earliest_start(now), expected}; }
   // Of the draft's price, what its bytes between nodes take.
-  [[nodiscard]] Seconds exchanged() const { return exchanged_; }
+  [[nodiscard]] Seconds exchanged() const { return exchanged_.bytes; }
 
   struct Message {
     enum class Kind : std::uint8_t { submit, cancel, revise, expect, join, forget, release };
@@ -249,7 +250,7 @@ class Replica {
     Seconds start, expected;
   };
   std::optional<Held> held_;
-  Seconds exchanged_;                 // of the draft's price
+  StepExchange::Share exchanged_;     // of the draft's price
   std::int64_t occupied_before_ = 0;  // KV blocks when plan_ was begun
   Seconds tried_turn_;                // the turn at its devices in which it last tried to plan a step, by when it began
   std::int64_t accepted_ = 0;         // drafts that were stamped

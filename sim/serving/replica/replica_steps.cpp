@@ -119,7 +119,7 @@ Seconds Replica::price_draft(Seconds now, const models::RankTokens& tokens) {
     announce_prompts(start);
     draft_cost_ = cost_of_plan(tokens);
   }
-  return start + scheduler_->timing().duration(draft_cost_);
+  return start + scheduler_->timing().duration(draft_cost_) + exchanged_.latency;
 }
 
 void Replica::run_draft(Seconds now, Seconds end) {
@@ -157,10 +157,11 @@ bool Replica::plan_step(Seconds now) {
   const engine::EngineCost cost = cost_of_plan();
   const StepScheduler::Span span = scheduler_->place(work_->plan, cost, now);
   state_.running.count_bubble(span.idle);
-  if (exchanged_ > Seconds()) {
+  if (exchanged_.bytes > Seconds()) {
     draft_cost_ = cost;
-    hold_draft(now, span.end);
-    exchange_of_step_.plan(now, span.end - exchanged_, span.end);
+    const Seconds end = span.end + exchanged_.latency;
+    hold_draft(now, end);
+    exchange_of_step_.plan(now, end - exchanged_.bytes, end);
     return true;
   }
   commit(cost, span.start, span.end, span.stages);

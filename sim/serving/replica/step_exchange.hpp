@@ -14,9 +14,13 @@ namespace llmscape::serving {
 class StepExchange {
  public:
   virtual ~StepExchange() = default;
-  // The replica `index` runs this batch in the step that is being planned. Returns how much of the batch's price is the
-  // time that these bytes take where nobody else sends any.
-  virtual Seconds plan(int index, const models::Batch& batch) = 0;
+  // Of a batch's price.
+  struct Share {
+    Seconds bytes;    // of it: the time that the bytes take where nobody else sends any
+    Seconds latency;  // beyond it: what messages take on their way, where that is longer than the price says
+  };
+  // The replica `index` runs this batch in the step that is being planned.
+  virtual Share plan(int index, const models::Batch& batch) = 0;
   // All have computed the step, and what was planned starts to move: `done` is called once, later. False: there is
   // nothing to move.
   virtual bool begin(Seconds now, std::function<void(Seconds at)> done) = 0;

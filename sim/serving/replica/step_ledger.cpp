@@ -4,6 +4,11 @@
 #include <algorithm>
 
 namespace llmscape::serving {
+namespace {
+
+constexpr auto kActive = static_cast<std::size_t>(hardware::EnergyComponent::active);
+
+}  // namespace
 
 double UnderWay::share_until(Seconds at) const {
   if (end <= at) return 1;
@@ -102,7 +107,6 @@ void StepLedger::spend(const UnderWay& step, Seconds until) {
 
 void StepLedger::spend_whole(const UnderWay& step, const engine::EngineCost& cost, Seconds until) {
   const bool cut = step.end > until;
-  const Seconds lasts = step.end - step.start;
   const double share = step.share_until(until);
   if (share == 0) return;
   const double stages = timing_.shared_stages ? 1 : timing_.stages, time_share = stages * share;
@@ -117,12 +121,16 @@ void StepLedger::spend_whole(const UnderWay& step, const engine::EngineCost& cos
       (timing_.shared_stages ? cost.stage() - cost.device
                              : std::max(Seconds(), timing_.duration(cost) - cost.device * stages)) *
       share;
-  if (timing_.waits_for_others)  // at the exchange of each layer, for the slowest rank or for bytes on busy links
-    totals_.time[static_cast<std::size_t>(hardware::Bound::overhead)]
-                [static_cast<std::size_t>(hardware::OperatorFamily::collective)] +=
-        (lasts - timing_.duration(cost)) * share;
   totals_.extrapolated += cost.extrapolated * time_share;
   Joules energy;
+  if (timing_.waits_for_others) {  // at the exchange of each layer, by kernels that run
+    constexpr auto kCollective = static_cast<std::size_t>(hardware::OperatorFamily::collective);
+    const Seconds waited = timing_.waits(cost, step.start, step.end) * share;
+    totals_.time[static_cast<std::size_t>(hardware::Bound::overhead)][kCollective] += waited;
+    energy = timing_.waiting * waited;
+    totals_.energy[kActive] += energy;
+    totals_.energy_by_family[kCollective] += energy;
+  }
   for (std::size_t i = 0; i < cost.energy.size(); ++i) {
     const Joules spent = cost.energy[i] * share;
     totals_.energy[i] += spent;
@@ -174,7 +182,8 @@ StepUse StepLedger::used_until(Seconds at) {
     if (step.start >= at) break;
     const Seconds lasts = step.end - step.start;
     const engine::EngineCost cost = step.cost();
-    const StepUse own{timing_.shared_stages ? cost.stage() : lasts, cost.energy, cost.busy, cost.drafting};
+    StepUse own{timing_.shared_stages ? cost.stage() : lasts, cost.energy, cost.busy, cost.drafting};
+    own.energy[kActive] += timing_.waiting * timing_.waits(cost, step.start, step.end);
     sum.add(own, step.share_until(at));
   }
   return sum;

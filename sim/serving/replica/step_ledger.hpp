@@ -84,6 +84,7 @@ struct StepTiming {
   bool shared_stages = false;  // with other streams: stages are busy for what they take, not until the batch is through
   bool hides_host = false;     // asynchronous scheduling
   bool waits_for_others = false;  // ends with the slowest of the ranks, or when what it sends has arrived
+  Watts waiting{};                // what the devices of a stage draw above idle while they wait so
   std::size_t depth = 1;          // most steps in flight, where stages are not shared
 
   // Launches run beside the device; asynchronous scheduling hides the rest of the host's work too, unless the step is
@@ -95,6 +96,11 @@ struct StepTiming {
   }
   [[nodiscard]] Seconds duration(const engine::EngineCost& cost) const {
     return duration(cost.device, cost.host, cost.launch, cost.sync);
+  }
+  // How long a step that lasts from `start` to `end` waits inside its collectives: for the slowest rank, or for bytes
+  // on busy links.
+  [[nodiscard]] Seconds waits(const engine::EngineCost& cost, Seconds start, Seconds end) const {
+    return waits_for_others ? end - start - duration(cost) : Seconds();
   }
 };
 

@@ -141,6 +141,24 @@ TEST_CASE("ranks that lie a domain apart meet between the domains only") {
   CHECK(collective_time(links, {Kind::all_gather, 1e9, 4, 8}).si() == approx(3 * 10e-6 + 0.75 * 1e9 / 50e9));
 }
 
+// Of 16 devices in two domains. Four stages of four: 1 GB leaves the domain once of three times, 10 us + 20 ms, and
+// stays inside twice, 2 us + 2.5 ms. Sixteen of one leave it once of 15 times.
+TEST_CASE("of the sends of a pipeline those between stages of two domains leave them") {
+  const Links links = domains_of_eight();
+  const double outside = 10e-6 + 1e9 / 50e9, inside = 2e-6 + 1e9 / 400e9;
+  const auto sends = [&](int devices, int stages) {
+    models::Collective send{Kind::send, 1e9, 2, devices};
+    send.stages = stages;
+    return (stages - 1) * collective_time(links, send).si();
+  };
+  CHECK(sends(4, 4) == approx(outside + 2 * inside));
+  CHECK(sends(1, 16) == approx(outside + 14 * inside));
+  CHECK(sends(4, 2) == approx(inside));
+  CHECK(sends(8, 4) == approx(3 * outside));
+  // Of stages of three the third lies in both domains: the sends to it and from it leave one.
+  CHECK(sends(3, 4) == approx(2 * outside + inside));
+}
+
 TEST_CASE("inside a domain the measured rows count, and nothing is left to warn of") {
   const Links links = catalog_gpu("h100-sxm").links;
   REQUIRE(links.domain);

@@ -79,6 +79,15 @@ TEST_CASE("a slow link is what limits: 90 MB/s carry half a prompt of 180 MB a s
   CHECK(c.p90_ttft.si() == approx(2).epsilon(kDrawn));  // moving, not computing
 }
 
+// Two instances on a node each send 180 MB/s over two uplinks of 90 MB/s: a prompt of 180 MB a second. Two of the eight
+// that a node has get a quarter of its uplink.
+TEST_CASE("the uplinks of the nodes that instances stand in limit as those of sites do") {
+  const std::string uplink = "hardware.fabric.groups.elsewhere.node.uplink=";
+  CHECK(analysis_of(offloading("1 TB/s"), {uplink + "90 MB/s"}).written.capacity.remote == approx(1).epsilon(kDrawn));
+  CHECK(analysis_of(offloading("1 TB/s"), {uplink + "360 MB/s", "hardware.fabric.groups.elsewhere.node.devices=8"})
+            .written.capacity.remote == approx(0.5).epsilon(kDrawn));
+}
+
 TEST_CASE("the best split of many instances at home loses no decode that a prompt instance could have been") {
   const auto analysis = analysis_of(offloading("1 TB/s"), {"hardware.devices[prompts].count=9"});
   CHECK(analysis.written.capacity.total == approx(4).epsilon(kDrawn));  // 2 / 0.5 elsewhere, for 9 / 0.5 at home

@@ -37,6 +37,15 @@ TEST_CASE("transfers follow one another, and each pays the latency") {
   CHECK(channel.busy(Seconds(20)) == Seconds(4));
 }
 
+// 20 bytes are asked for at 1 s and 10 at 2 s, at 10 a second: at 3.5 s 25 of them have moved.
+TEST_CASE("a link has moved no more than it could") {
+  Channel channel(BytesPerSecond(10), Seconds(0.5));
+  channel.send(Bytes(20), Seconds(1));
+  channel.send(Bytes(10), Seconds(2));
+  CHECK(channel.moved(Bytes(30), Seconds(3.5)).si() == approx(25));
+  CHECK(channel.moved(Bytes(30), Seconds(4)) == Bytes(30));
+}
+
 TEST_CASE("blocks can be found when they have been written, and only new ones are") {
   KvTier tier(config(100, 2, 0.5), nullptr);
   tier.store(prompt(1, 4), 4, Seconds(0));
@@ -46,6 +55,20 @@ TEST_CASE("blocks can be found when they have been written, and only new ones ar
   CHECK(tier.match(prompt(1, 9), 9, Seconds(4.4)) == 4);  // the head stays readable meanwhile
   CHECK(tier.match(prompt(1, 9), 9, Seconds(4.5)) == 6);
   CHECK(tier.totals().blocks_written == 6);
+}
+
+// Four blocks in 0.4 s; over links that carry two a second they take 2 s, while the tier is free for others.
+TEST_CASE("a reader's own links hold it up, and nobody else") {
+  KvTier tier(config(100, 10, 0.5), nullptr);
+  tier.store(prompt(1, 4), 4, Seconds(0));
+  CHECK(tier.read_time(4, Seconds(10)).si() == approx(0.9));
+  CHECK(tier.read_time(4, Seconds(10), BytesPerSecond(2)).si() == approx(2.5));
+  const auto slow = tier.read(prompt(1, 4), 0, 4, Seconds(10), BytesPerSecond(2));
+  const auto next = tier.read(prompt(1, 4), 0, 4, Seconds(10));
+  CHECK(slow.arrival.si() == approx(12.5));
+  CHECK(next.arrival.si() == approx(11.3));
+  tier.release(slow.tip);
+  tier.release(next.tip);
 }
 
 TEST_CASE("what was used longest ago is evicted, the tail before the head, and goes to the tier below") {

@@ -76,6 +76,21 @@ TEST_CASE("of a step that waits for stages which others use, what stages did cou
   CHECK(ledger.used_until(Seconds(5)).busy == Seconds(1));
 }
 
+// Two devices of 300 W: a step of 2 s that lasts 5 waits for 3 s, which is 2 x 300 x 3 = 1,800 J; at 4 s four fifths of
+// it have passed.
+TEST_CASE("what waits inside a collective runs a kernel: it draws what one draws whatever it does") {
+  Listener listener;
+  StepLedger ledger({.waits_for_others = true, .waiting = Watts(600), .depth = 2}, listener);
+  ledger.commit(cost_of(2, 10), Seconds(0), Seconds(5), decodes(1), {.tokens = 1, .emitted = 1});
+  CHECK(ledger.used_until(Seconds(4)).energy[0].si() == approx(0.8 * (1800 + 10)));
+  ledger.spend_ended(Seconds(5));
+  constexpr auto kCollective = static_cast<std::size_t>(hardware::OperatorFamily::collective);
+  CHECK(ledger.totals().energy[0].si() == approx(1800 + 10));
+  CHECK(ledger.totals().energy_by_family[kCollective].si() == approx(1800));
+  CHECK(ledger.totals().time_of(kCollective).si() == approx(3));
+  CHECK(listener.joules == approx(1800 + 10));
+}
+
 TEST_CASE("what the end of a run cuts off counts until then, and its tokens not at all") {
   Listener listener;
   StepLedger ledger({.depth = 2}, listener);
