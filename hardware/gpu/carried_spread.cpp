@@ -12,7 +12,7 @@ struct CarriedWidth {
   double half_width;
 };
 constexpr std::array kCarriedWidths = {
-    CarriedWidth{OperatorFamily::gemm, 0.517}, CarriedWidth{OperatorFamily::grouped_gemm, 0.658},
+    CarriedWidth{OperatorFamily::gemm, 0.599}, CarriedWidth{OperatorFamily::grouped_gemm, 0.658},
     CarriedWidth{OperatorFamily::prefill_attention, 0.668}, CarriedWidth{OperatorFamily::decode_attention, 0.681},
     CarriedWidth{OperatorFamily::collective, 0.579}};
 constexpr double kMiddle = 0.9;  // of the range

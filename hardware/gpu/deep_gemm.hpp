@@ -16,7 +16,8 @@ struct DeepGemm {
   // many as there are rows, in steps of 8 from 16 on (TensorRT-LLM). 0: none do.
   std::int64_t swap_below = 0;
   // What a row costs that the last tile of rows lacks, for each 128 of K: the copy engine fills it with zeros. Of 64
-  // rows at most, those of a warp group (an H100's products of 129 to 192 rows take 710 to 722 us, of 193 549).
+  // rows at most, those of a warp group (an H100's products of 129 to 192 rows take 710 to 722 us alike; that 193, a
+  // row for the last group too, take 549, is a step that this does not have).
   Seconds missing_row;
 };
 const Fields<DeepGemm>& deep_gemm_fields();

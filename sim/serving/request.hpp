@@ -111,7 +111,7 @@ struct Request {
   // Its replica was lost, and what was answered with it: all of it comes again.
   void begin_retry(Seconds at) {
     replica = -1;
-    first_lost = std::min(first_lost, first_token);
+    if (emitted > 0) first_lost = std::min(first_lost, first_token);
     schedule = first_token = last_token = kNever;
     seen.first = kNever;
     seen.tokens = 0;

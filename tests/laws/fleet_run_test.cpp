@@ -152,3 +152,14 @@ TEST_CASE("closed-loop users without think time who are refused at once end the 
   CHECK_FALSE(holds(thinking.verdict.reasons.empty() ? "" : thinking.verdict.reasons.front(), "time stood still"));
   CHECK(thinking.simulated_s > 10);
 }
+
+// Time passes between the calls of a user who thinks: that he cannot be served says nothing of it.
+TEST_CASE("a user whose calls are too long is refused one after the other, and time goes on") {
+  const auto run = run_on_event_queue(*scenario_of(R"(schema: scenario/1
+model: llama-3.1-8b
+hardware: {devices: [{name: gpus, preset: h100-sxm, count: 1}]}
+serving: {max_model_len: 1000}
+workload: {requests: 300, arrivals: {kind: closed_loop, users: 1, think: {kind: fixed, value: 1 s}}, stream: {kind: lengths, prompt: {kind: fixed, value: 2000}, output: {kind: fixed, value: 10}}}
+)"));
+  CHECK(run.simulated_s > 290);
+}

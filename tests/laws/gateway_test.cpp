@@ -107,6 +107,31 @@ TEST_CASE("a queue that is limited is so while no replica serves, and drops nobo
   CHECK(system.answers[3].at.si() == approx(1.5 + 2 * kPrefill));
 }
 
+// Three wait for a replica. When one serves, the first runs, and the two move on to wait for admission: none of them is
+// dropped, and one more may wait.
+TEST_CASE("those that wait for a replica and those that wait for admission have one limit") {
+  SystemConfig config;
+  config.replicas = 2;
+  config.gateway.admission.max_outstanding = 1;
+  config.gateway.admission.max_waiting = 3;
+  config.controller = script({{0.0, [](Fleet& fleet, Seconds now) { fleet.drain(0, now); }},
+                              {0.0, [](Fleet& fleet, Seconds now) { fleet.drain(1, now); }},
+                              {1.0, [](Fleet& fleet, Seconds now) { fleet.start(1, now, now); }},
+                              {9.0, [](Fleet& fleet, Seconds now) { fleet.start(0, now, now); }}});
+  System system(config, plain_policy(), serving::LeastTokens(), plain_seconds);
+  std::vector<workloads::Program> programs;
+  for (int i = 0; i < 3; ++i) programs.push_back(call(0.1 + 0.1 * i, prompt(static_cast<ContentId>(i + 1)), 100));
+  for (int i = 0; i < 4; ++i) programs.push_back(call(1.1 + 0.01 * i, prompt(static_cast<ContentId>(i + 9)), 1));
+  system.run(programs);
+  int dropped = 0;
+  for (const testing::Answer& answer : system.answers)
+    if (answer.outcome == Outcome::dropped) {
+      ++dropped;
+      CHECK(answer.at.si() == approx(answer.request.arrival.si()));
+    }
+  CHECK(dropped == 3);  // one runs, two of the first and one of the others wait
+}
+
 TEST_CASE("controllers see the calls that wait for admission") {
   SystemConfig config;
   config.gateway.admission.max_outstanding = 1;

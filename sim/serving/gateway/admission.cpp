@@ -3,10 +3,11 @@
 
 namespace llmscape::serving {
 
-Admission::Answer Admission::ask(OpenCall& call) {
+Admission::Answer Admission::ask(OpenCall& call, std::int64_t unplaced) {
   call.stands = OpenCall::Stands::admitted;
   if (!full()) return Answer::send;
-  if (too_many(0)) return Answer::drop;
+  if (!call.let_wait && too_many(unplaced)) return Answer::drop;
+  call.let_wait = true;
   call.stands = OpenCall::Stands::admission;
   waiting_.add(call);
   return Answer::wait;

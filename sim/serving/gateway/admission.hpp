@@ -18,17 +18,17 @@ class Admission {
   enum class Answer { send, wait, drop };
 
   explicit Admission(AdmissionLimits limits) : limits_(limits) {}
-  // What becomes of a call that was read. One that is to wait does so from then on.
-  Answer ask(OpenCall& call);
+  // What becomes of a call that was read, where so many wait for a replica to serve. One that is to wait does so from
+  // then on.
+  Answer ask(OpenCall& call, std::int64_t unplaced);
   // A call that waits is given up.
   void give_up(OpenCall& call);
   // The next one that may be sent, which waits no longer; nullptr if there is none.
   OpenCall* next();
   [[nodiscard]] const WaitingCalls& waiting() const { return waiting_; }
-  [[nodiscard]] bool limits_waiting() const { return limits_.max_waiting >= 0; }
   // Whether one more is too many to wait, beside those and `others`.
   [[nodiscard]] bool too_many(std::int64_t others) const {
-    return limits_waiting() && waiting_.size() + others >= limits_.max_waiting;
+    return limits_.max_waiting >= 0 && waiting_.size() + others >= limits_.max_waiting;
   }
   // A call was sent to a replica; has left it, answered or to be tried again.
   void on_sent() { ++sent_; }

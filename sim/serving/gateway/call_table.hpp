@@ -26,6 +26,8 @@ struct OpenCall {
   bool open = false;
   Stands stands = Stands::admitted;
   bool waits_for_replica = false;        // no replica that could go on with it serves at present
+  bool waits_unsent = false;             // so, and at no replica yet
+  bool let_wait = false;                 // it has a place among those that may wait, until it is sent
   bool announced = false;                // controllers have heard so
   std::optional<std::int64_t> uncached;  // of its prompt, when it last looked for a replica
   std::int64_t prompt_tokens = 0;   // as the gateway knows them: its replica may not have read the latest version yet

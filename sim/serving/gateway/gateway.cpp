@@ -111,12 +111,6 @@ void Gateway::check_that_something_comes() {
 }
 
 void Gateway::on_program_end(const Program& program, const TaskRun& run, Outcome outcome, Seconds now) {
-  // Users of a closed loop who are refused at once and ask again at once would do so for ever.
-  if (program.user >= 0) {
-    users_ = std::max<std::int64_t>(users_, program.user + 1);
-    refused_at_once_ = program.start == now && outcome != Outcome::completed ? refused_at_once_ + 1 : 0;
-    if (refused_at_once_ > kMostRefusedAtOnce * users_) stands_still_ = true;
-  }
   generator_.finished(program, now);
   listener_.on_task(program, run, outcome, now);
 }
@@ -157,7 +151,7 @@ void Gateway::on_call(std::size_t slot, int stage, Seconds now) {
 }
 
 void Gateway::admit(OpenCall& call, Seconds now) {
-  switch (admission_.ask(call)) {
+  switch (admission_.ask(call, unsent_)) {
     case Admission::Answer::send: return send(call, now);
     case Admission::Answer::wait: return call.request.clock.enter(RequestPhase::held, now);
     case Admission::Answer::drop: return reject(call, Outcome::dropped, Reason::queue_full, now);
@@ -179,7 +173,7 @@ void Gateway::send(OpenCall& call, Seconds now) {
   }
   request.replica = static_cast<int>(*choice.replica);
   request.prompt_pool = static_cast<int>(fleet_.pool_of(*choice.replica));
-  call.announced = false;
+  call.announced = call.let_wait = false;
   admission_.on_sent();
   fleet_.charge(*choice.replica, call, +1, now);
   state_.replica(*choice.replica).submit(request, transfers_.contains(call), now);
@@ -190,25 +184,29 @@ void Gateway::wait_for_replica(OpenCall& call, Seconds now) {
   if (!std::exchange(call.announced, true))
     for (Controller* controller : config_.controllers) controller->on_waiting(call.request, now);
   // One that is at no replica yet waits beside those that wait for admission.
-  if (call.request.replica < 0 && !call.waits_for_replica && admission_.limits_waiting()) {
-    std::int64_t others = 0;
-    unplaced_.visit([&others](const OpenCall& other) { others += other.request.replica < 0; });
-    if (admission_.too_many(others)) return reject(call, Outcome::dropped, Reason::queue_full, now);
-  }
+  if (call.request.replica < 0 && !call.let_wait && admission_.too_many(unsent_))
+    return reject(call, Outcome::dropped, Reason::queue_full, now);
   // A call may look for a decoder while its prompt is computed.
   const bool computed_elsewhere = transfers_.contains(call) && !transfers_.between_replicas(call);
   if (!call.request.answered() && !computed_elsewhere) call.request.clock.enter(RequestPhase::held, now);
-  if (!std::exchange(call.waits_for_replica, true)) unplaced_.add(call);
+  if (std::exchange(call.waits_for_replica, true)) return;
+  unplaced_.add(call);
+  if (call.request.replica < 0) {
+    call.let_wait = call.waits_unsent = true;
+    ++unsent_;
+  }
 }
 
 void Gateway::stop_waiting(OpenCall& call) {
   if (std::exchange(call.waits_for_replica, false)) unplaced_.erase(call);
+  if (std::exchange(call.waits_unsent, false)) --unsent_;
 }
 
 // Calls for which no replica was there look again.
 void Gateway::offer_waiting(Seconds now) {
   unplaced_.take_all([&](OpenCall& call) {
     call.waits_for_replica = false;
+    if (std::exchange(call.waits_unsent, false)) --unsent_;
     if (transfers_.contains(call)) transfers_.expect(call, now);
     else admit(call, now);
   });
@@ -216,7 +214,18 @@ void Gateway::offer_waiting(Seconds now) {
 
 void Gateway::reject(OpenCall& call, Outcome outcome, Reason reason, Seconds now) {
   call.request.reason = reason;
+  if (reason == Reason::queue_full || reason == Reason::no_replica) watch_time(call, now);
   on_outcome(call.request, outcome, now);
+}
+
+// Nothing changes within an instant: a user who is refused at once for want of room, and asks again at once, would do
+// so for ever. Each may ask once and more.
+void Gateway::watch_time(const OpenCall& call, Seconds now) {
+  const int user = programs_.program(call.program).user;
+  if (user < 0 || call.request.arrival < now) return;
+  if (std::exchange(refused_at_, now) != now) refused_at_once_ = 0;
+  users_ = std::max<std::int64_t>(users_, user + 1);
+  if (++refused_at_once_ > kMostRefusedAtOnce + 2 * users_) stands_still_ = true;
 }
 
 void Gateway::answer(OpenCall& call, Outcome outcome, Seconds now) {

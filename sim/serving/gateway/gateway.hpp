@@ -136,6 +136,7 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   void offer_waiting(Seconds now);
   void on_replica_lost(std::size_t replica, const std::vector<Request*>& requests, Seconds now);
   void check_that_something_comes();
+  void watch_time(const OpenCall& call, Seconds now);
 
   GatewayConfig config_;
   workloads::Generator& generator_;
@@ -143,7 +144,8 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   Diagnostics& diagnostics_;
 
   CallTable calls_;
-  WaitingCalls unplaced_;  // calls for which no replica serves
+  WaitingCalls unplaced_;    // calls for which no replica serves
+  std::int64_t unsent_ = 0;  // of these, those that are at no replica yet
   Admission admission_;
   Reports reports_;
   FleetState state_;  // of pools and replicas
@@ -169,9 +171,10 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   Due first_other_;        // as of the last wake-up, or of what was asked first in the present one
   bool others_known_ = false;
   bool stopped_ = false;
-  static constexpr std::int64_t kMostRefusedAtOnce = 20;  // for each user
-  std::int64_t users_ = 0;                                // of closed loops, seen so far
-  std::int64_t refused_at_once_ = 0;                      // of their programs, one after the other
+  static constexpr std::int64_t kMostRefusedAtOnce = 100;
+  std::int64_t users_ = 0;            // of closed loops, seen so far
+  std::int64_t refused_at_once_ = 0;  // of their calls, at the one instant `refused_at_`
+  Seconds refused_at_ = kNever;
   bool stands_still_ = false;
 };
 

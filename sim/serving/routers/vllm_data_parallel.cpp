@@ -15,12 +15,13 @@ class VllmDataParallelRouter : public Router {
   explicit VllmDataParallelRouter(Seconds interval) : interval_(interval) {}
 
   std::size_t choose(const Request&, const std::vector<RoutingTarget*>& targets, Seconds now) override {
-    if (now >= published_) publish(targets, now);
+    if (now >= published_) publish(all_.empty() ? targets : all_, now);
     const std::size_t best = least(targets);
     count(targets[best]->index, score(targets[best]->index) + kWaiting);
     return best;
   }
   void on_targets(const std::vector<RoutingTarget*>& targets) override {
+    all_ = targets;
     by_score_.clear();
     for (const RoutingTarget* target : targets) by_score_.set(target->index, score(target->index));
   }
@@ -54,6 +55,7 @@ class VllmDataParallelRouter : public Router {
 
   Seconds interval_;
   Seconds published_;                   // next
+  std::vector<RoutingTarget*> all_;     // that serve, whether they can hold a call or not
   std::vector<std::int64_t> scores_;    // of each replica
   IndexedHeap<std::int64_t> by_score_;  // of those that serve
 };

@@ -46,14 +46,14 @@ TEST_CASE("admission sends as many as it may, keeps some back by priority, and d
   CallTable calls;
   Admission admission({1, 2});
   OpenCall& sent = call_of(calls);
-  CHECK(admission.ask(sent) == Admission::Answer::send);
+  CHECK(admission.ask(sent, 0) == Admission::Answer::send);
   admission.on_sent();
   OpenCall& late = call_of(calls, 1);
   OpenCall& urgent = call_of(calls, 0);
-  CHECK(admission.ask(late) == Admission::Answer::wait);
-  CHECK(admission.ask(urgent) == Admission::Answer::wait);
+  CHECK(admission.ask(late, 0) == Admission::Answer::wait);
+  CHECK(admission.ask(urgent, 0) == Admission::Answer::wait);
   CHECK(late.stands == OpenCall::Stands::admission);
-  CHECK(admission.ask(call_of(calls)) == Admission::Answer::drop);
+  CHECK(admission.ask(call_of(calls), 0) == Admission::Answer::drop);
   CHECK(admission.next() == nullptr);
   admission.on_left();
   CHECK(admission.next() == &urgent);
@@ -66,7 +66,7 @@ TEST_CASE("without a limit every call is sent") {
   CallTable calls;
   Admission admission({});
   for (int i = 0; i < 100; ++i) {
-    CHECK(admission.ask(call_of(calls)) == Admission::Answer::send);
+    CHECK(admission.ask(call_of(calls), 0) == Admission::Answer::send);
     admission.on_sent();
   }
 }
