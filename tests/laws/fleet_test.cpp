@@ -24,17 +24,9 @@ using testing::kStep;
 using testing::plain_policy;
 using testing::plain_seconds;
 using testing::prompt;
-using testing::Script;
+using testing::script;
 using testing::System;
 using testing::SystemConfig;
-
-namespace {
-
-std::function<std::unique_ptr<serving::Controller>()> script(std::vector<Script::Act> acts) {
-  return [acts] { return std::make_unique<Script>(acts); };
-}
-
-}  // namespace
 
 TEST_CASE("a call whose replica is lost is tried again on another one, from its prompt") {
   SystemConfig config;

@@ -24,15 +24,11 @@ using testing::kStep;
 using testing::plain_policy;
 using testing::plain_seconds;
 using testing::prompt;
-using testing::Script;
+using testing::script;
 using testing::System;
 using testing::SystemConfig;
 
 namespace {
-
-std::function<std::unique_ptr<serving::Controller>()> script(std::vector<Script::Act> acts) {
-  return [acts] { return std::make_unique<Script>(acts); };
-}
 
 // The replicas of the calls, by arrival.
 std::vector<int> replicas_of(const SystemConfig& config, const serving::RouterPolicy& router,

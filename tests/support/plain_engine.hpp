@@ -24,6 +24,11 @@ inline serving::VllmV1 plain_policy() {
   return policy;
 }
 
+// A controller that does these, in order of time.
+inline std::function<std::unique_ptr<serving::Controller>()> script(std::vector<Script::Act> acts) {
+  return [acts] { return std::make_unique<Script>(acts); };
+}
+
 inline Prompt prompt(ContentId id, std::int64_t tokens = 1000) { return {{id, tokens, 0}}; }
 
 }  // namespace llmscape::testing
