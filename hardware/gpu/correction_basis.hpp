@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "base/quick_logs.hpp"
+
 #include "hardware/gpu/correction.hpp"
 
 #include <algorithm>
@@ -19,12 +21,12 @@ inline std::size_t points(const CorrectionTable& table) {
   return product;
 }
 
-// std::log2() of a value above 0. First points of tables are powers of two, nearly all, and sides of models often:
-// those need no call.
+// log2 of a value above 0, exact of powers of two: first points of tables are such, nearly all, and sides of models
+// often.
 inline double log2_of_point(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   const auto exponent = static_cast<int>(bits >> 52);
-  return (bits & 0xfffffffffffffu) == 0 && exponent > 0 ? exponent - 1023 : std::log2(value);
+  return (bits & 0xfffffffffffffu) == 0 && exponent > 0 ? exponent - 1023 : quick_log2(value);
 }
 
 // Where features lie in a table of at least one axis and at most kMostAxes: the cell, and how far off the table's edge.

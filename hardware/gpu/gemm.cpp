@@ -64,6 +64,13 @@ class MainKernel {
   [[nodiscard]] double computing(double outputs, double depth) const {
     return 2.0 * outputs * depth / tile_flops_per_second_;
   }
+  // Whether no cut of K makes `best` less, from `blocks` of whole depth `k`: every cut computes, draws and moves
+  // through L2 at least as much, and adds something of its own.
+  [[nodiscard]] bool hopeless(double best, double blocks, const Tile& tile, double k, double block_seconds) const {
+    const double compute = waves_of(blocks) * block_seconds;
+    const double through_l2 = blocks * k * moved(tile) / l2_bandwidth_;
+    return fourth(compute) + fourth(least_memory_) + fourth(through_l2) >= kHairAbove * fourth(kHairAbove * best);
+  }
   // The lesser of `best` and the time of the grid with `extra` seconds behind it.
   [[nodiscard]] double best_of(double best, const Grid& grid, double extra) const {
     const double waves = std::max(1.0, grid.waves + wave_quantisation_ * (rounded_up(grid.waves) - grid.waves));
@@ -76,8 +83,7 @@ class MainKernel {
   [[nodiscard]] double worked_out(double best, const Grid& grid, double compute, double extra) const {
     const double drawn = std::min(grid.blocks, kBlocksPerMultiprocessor * sms_) * cta_bandwidth_;
     const double memory = drawn < memory_bandwidth_ ? bytes_ / drawn : least_memory_;
-    const double through_l2 = grid.blocks * grid.depth *
-                              (grid.tile.rows * activation_bytes_ + grid.tile.columns * weight_bytes_) / l2_bandwidth_;
+    const double through_l2 = grid.blocks * grid.depth * moved(grid.tile) / l2_bandwidth_;
     const double top = std::max({compute, memory, through_l2});
     if (top + extra >= best) return best;
     // Fourth powers tell without roots that it is not the lesser; rounding leaves the close ones to what follows.
@@ -88,6 +94,10 @@ class MainKernel {
   // (a^4 + b^4 + c^4)^(1/4), scaled by the largest so that nothing overflows; never below it.
   static double blend(double a, double b, double c, double top) {
     return top * std::sqrt(std::sqrt(fourth(a / top) + fourth(b / top) + fourth(c / top)));
+  }
+  // Bytes that a block of this tile reads for each step of K.
+  [[nodiscard]] double moved(const Tile& tile) const {
+    return tile.rows * activation_bytes_ + tile.columns * weight_bytes_;
   }
   static double fourth(double x) {
     const double square = x * x;
@@ -171,10 +181,12 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
     }
   } else {
     const Cuts cuts(kernel, p, m, n, k);
+    const double whole = kernel.computing(1, k);
     const auto attempt = [&](const Tile& tile) {
       if (tile.rows < least_rows) return;
       const double outputs = tile.outputs();
       const double blocks = ceil_div(m, tile.rows) * ceil_div(n, tile.columns), waves = kernel.waves_of(blocks);
+      if (kernel.hopeless(best, blocks, tile, k, outputs * whole + tile_seconds(outputs))) return;
       for (const Cut& cut : cuts.all())
         best = kernel.best_of(
             best,
@@ -186,9 +198,9 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
     else std::ranges::for_each(kTiles, attempt);
   }
   const double factor = p.correction ? p.correction->factor(features_of(chip, g)) : 1;
-  const double whole = static_cast<double>(least_rows);
+  const double shortest = static_cast<double>(least_rows);
   KernelCost cost =
-      cost_of(chip, peak, factor * (p.launch.si() + best), m, whole * ceil_div(m, whole), 2 * n * k, bytes);
+      cost_of(chip, peak, factor * (p.launch.si() + best), m, shortest * ceil_div(m, shortest), 2 * n * k, bytes);
   cost.launch = std::min(kLongestLaunch, p.launch);
   return cost;
 }
