@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -142,7 +143,8 @@ std::variant<double, QuantityError> parse_quantity(std::string_view text, Dimens
                          begins_with_point ? fmt::format("0{}", text) : ""};
   }
   if (has_leading_zero(number)) return QuantityError{"has a leading zero", ""};
-  if (symbol.starts_with('x') || symbol.starts_with('X'))
+  if (number == "0" && symbol.size() > 1 && (symbol[0] == 'x' || symbol[0] == 'X') &&
+      std::isxdigit(static_cast<unsigned char>(symbol[1])) != 0)
     return QuantityError{"is hexadecimal; write it in decimal digits", ""};
 
   std::optional<double> value;

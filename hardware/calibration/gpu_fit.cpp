@@ -196,8 +196,8 @@ class GpuFit {
       if (!form) continue;
       auto even = dealt(Dealt::evenly);
       if (even && fits_.meets_even_rows_worse(format, *form, *even)) form = std::move(even);
-      write(format == base ? "expert_gemm" : "expert_gemm_by_format", format == base ? "" : format, gemm_fields(),
-            std::move(*form));
+      write(format == base ? "expert_gemm" : "expert_gemm_by_format", format == base ? "" : format,
+            expert_gemm_fields(), std::move(*form));
     }
   }
 

@@ -259,33 +259,58 @@ KernelCost grouped_gemm_cost(const Chip& chip, const GemmParameters& p, const mo
   return cost_of_experts(chip, p, g, tiles);
 }
 
+namespace {
+
+void add_tile_fields(Fields<GemmParameters>& f) {
+  using P = GemmParameters;
+  f.add("compute_efficiency", &P::compute_efficiency, "share of the peak inside full tiles")
+      .required()
+      .above(0)
+      .at_most(1.3);
+  f.add("memory_efficiency", &P::memory_efficiency, "share of the memory bandwidth").required().above(0).at_most(1.3);
+  f.add("launch", &P::launch, "launch gap, prologue and epilogue inside a graph").required().at_least(0);
+  f.add("tile", &P::tile, "what a tile costs beside its depth: of a GEMM the outputs of 128 x 128, of experts any")
+      .required()
+      .at_least(0);
+  f.add("cta_bandwidth", &P::cta_bandwidth, "memory bandwidth that one thread block can draw").required().above(0);
+  f.add("wave_quantisation", &P::wave_quantisation, "1 for classic waves, 0 for persistent kernels")
+      .required()
+      .between(0, 1);
+  f.add("l2_bandwidth", &P::l2_bandwidth, "bandwidth from L2 to the multiprocessors").required().above(0);
+  f.add("split", &P::split, "second pass of split-K").required().at_least(0);
+  f.add("least_tile_rows", &P::least_tile_rows, "rows of the shortest tile").between(16, 64).power_of_two();
+  f.add_group("row_tiles", &P::row_tiles, row_tiles_fields(), "how the rows of tiles are chosen");
+}
+
+void add_range_fields(Fields<GemmParameters>& f) {
+  using P = GemmParameters;
+  f.add("most_rows", &P::most_rows, "range of the fit: most tokens").required().at_least(1);
+  f.add("least_width", &P::least_width, "range of the fit: narrower side of the weights").required().at_least(1);
+  add_correction_field(f);
+  add_fit_fields(f);
+}
+
+}  // namespace
+
 const Fields<GemmParameters>& gemm_fields() {
   static const Fields<GemmParameters> fields = [] {
-    using P = GemmParameters;
-    Fields<P> f("gemm", "GEMMs in tiles (docs: kernel model, form b)");
-    f.add("compute_efficiency", &P::compute_efficiency, "share of the peak inside full tiles")
-        .required()
-        .above(0)
-        .at_most(1.3);
-    f.add("memory_efficiency", &P::memory_efficiency, "share of the memory bandwidth").required().above(0).at_most(1.3);
-    f.add("launch", &P::launch, "launch gap, prologue and epilogue inside a graph").required().at_least(0);
-    f.add("tile", &P::tile, "what a tile costs beside its depth: of a GEMM the outputs of 128 x 128, of experts any")
-        .required()
-        .at_least(0);
-    f.add("cta_bandwidth", &P::cta_bandwidth, "memory bandwidth that one thread block can draw").required().above(0);
-    f.add("wave_quantisation", &P::wave_quantisation, "1 for classic waves, 0 for persistent kernels")
-        .required()
-        .between(0, 1);
-    f.add("l2_bandwidth", &P::l2_bandwidth, "bandwidth from L2 to the multiprocessors").required().above(0);
-    f.add("split", &P::split, "second pass of split-K").required().at_least(0);
-    f.add("least_tile_rows", &P::least_tile_rows, "rows of the shortest tile").between(16, 64).power_of_two();
-    f.add_group("row_tiles", &P::row_tiles, row_tiles_fields(), "how the rows of tiles are chosen");
-    f.add_group("deep_gemm", &P::deep_gemm, deep_gemm_fields(), "products in the tiles of DeepGEMM, and no others");
-    f.add_group("tuned", &P::tuned, tuned_shape_fields(), "experts whose kernels are tuned, other than the rest");
-    f.add("most_rows", &P::most_rows, "range of the fit: most tokens").required().at_least(1);
-    f.add("least_width", &P::least_width, "range of the fit: narrower side of the weights").required().at_least(1);
-    add_correction_field(f);
-    add_fit_fields(f);
+    Fields<GemmParameters> f("gemm", "GEMMs in tiles (docs: kernel model, form b)");
+    add_tile_fields(f);
+    f.add_group("deep_gemm", &GemmParameters::deep_gemm, deep_gemm_fields(),
+                "products in the tiles of DeepGEMM, and no others");
+    add_range_fields(f);
+    return f;
+  }();
+  return fields;
+}
+
+const Fields<GemmParameters>& expert_gemm_fields() {
+  static const Fields<GemmParameters> fields = [] {
+    Fields<GemmParameters> f("expert_gemm", "GEMMs of experts in tiles (docs: kernel model, form b)");
+    add_tile_fields(f);
+    f.add_group("tuned", &GemmParameters::tuned, tuned_shape_fields(),
+                "experts whose kernels are tuned, other than the rest");
+    add_range_fields(f);
     return f;
   }();
   return fields;

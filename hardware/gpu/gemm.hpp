@@ -37,7 +37,9 @@ struct GemmParameters : Fit {
   std::int64_t most_rows = 0, least_width = 0;
   std::optional<Correction> correction;  // of the form's times
 };
+// Of dense ones, and of routed experts.
 const Fields<GemmParameters>& gemm_fields();
+const Fields<GemmParameters>& expert_gemm_fields();
 
 // The fastest over tile shapes and split-K degrees of
 //   launch + (t_compute^4 + t_memory^4 + t_l2^4)^(1/4) + [split > 1] second pass.

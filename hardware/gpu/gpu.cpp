@@ -270,10 +270,11 @@ const Fields<Gpu>& gpu_fields() {
         .required()
         .at_least(0);
     f.add_group("gemm", &Gpu::gemm, gemm_fields(), "dense GEMMs").required();
-    f.add_group("expert_gemm", &Gpu::expert_gemm, gemm_fields(), "GEMMs of routed experts; absent: as the dense ones");
+    f.add_group("expert_gemm", &Gpu::expert_gemm, expert_gemm_fields(),
+                "GEMMs of routed experts; absent: as the dense ones");
     f.add_group("gemm_by_format", &Gpu::gemm_by_format, gemm_fields(),
                 "dense GEMMs whose weights have this format; others are priced as `gemm`");
-    f.add_group("expert_gemm_by_format", &Gpu::expert_gemm_by_format, gemm_fields(),
+    f.add_group("expert_gemm_by_format", &Gpu::expert_gemm_by_format, expert_gemm_fields(),
                 "GEMMs of routed experts whose weights have this format; others are priced as `expert_gemm`");
     f.add_group("prefill_attention", &Gpu::prefill_attention, prefill_attention_fields(), "attention of prompt chunks")
         .required();

@@ -8,9 +8,9 @@ const Fields<KernelSet>& kernel_set_fields() {
     using P = KernelSet;
     Fields<P> f("kernel_set", "kernels of one serving engine; what is absent is the device's own");
     f.add_group("gemm", &P::gemm, gemm_fields(), "dense GEMMs");
-    f.add_group("expert_gemm", &P::expert_gemm, gemm_fields(), "GEMMs of routed experts");
+    f.add_group("expert_gemm", &P::expert_gemm, expert_gemm_fields(), "GEMMs of routed experts");
     f.add_group("gemm_by_format", &P::gemm_by_format, gemm_fields(), "dense GEMMs whose weights have this format");
-    f.add_group("expert_gemm_by_format", &P::expert_gemm_by_format, gemm_fields(),
+    f.add_group("expert_gemm_by_format", &P::expert_gemm_by_format, expert_gemm_fields(),
                 "GEMMs of routed experts whose weights have this format");
     f.add_group("prefill_attention", &P::prefill_attention, prefill_attention_fields(), "attention of prompt chunks");
     f.add_group("prefill_attention_by_kv", &P::prefill_attention_by_kv, prefill_attention_fields(),

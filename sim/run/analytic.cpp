@@ -112,24 +112,21 @@ class Reader {
     return workload;
   }
 
-  [[nodiscard]] BytesPerSecond link() const {
-    if (!remote_) return BytesPerSecond(kUnlimited);
+  [[nodiscard]] OffloadLink link() const {
+    OffloadLink link{BytesPerSecond(kUnlimited)};
+    if (!remote_) return link;
     const auto& sites = scenario_.config.hardware.fabric.sites;
-    BytesPerSecond least(kUnlimited);
     for (const std::string& name : {remote_->site, decode_->site})
-      if (const auto site = sites.find(name); site != sites.end()) least = std::min(least, *site->second.uplink);
-    for (const Place* place : {&*remote_, &*decode_}) least = std::min(least, out_of_nodes(*place));
-    return least;
+      if (const auto site = sites.find(name); site != sites.end())
+        link.shared = std::min(link.shared, *site->second.uplink);
+    link.remote = node_of(*remote_);
+    link.home = node_of(*decode_);
+    return link;
   }
-  // What its instances reach of the uplinks of the nodes that they fill, one after the other.
-  [[nodiscard]] BytesPerSecond out_of_nodes(const Place& place) const {
+  [[nodiscard]] std::optional<hardware::Node> node_of(const Place& place) const {
     const auto& groups = scenario_.config.hardware.fabric.groups;
     const auto group = groups.find(place.device->name);
-    if (group == groups.end()) return BytesPerSecond(kUnlimited);
-    const hardware::Node& node = group->second.node;
-    const auto instances = static_cast<std::int64_t>(place.instances);
-    return static_cast<double>(instances / node.devices) * node.reached_by(node.devices) +
-           node.reached_by(instances % node.devices);
+    return group == groups.end() ? std::nullopt : std::optional(group->second.node);
   }
 
   [[nodiscard]] double threshold() const {

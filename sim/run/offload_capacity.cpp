@@ -2,6 +2,7 @@
 #include "sim/run/offload_capacity.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace llmscape::run {
@@ -9,6 +10,14 @@ namespace {
 
 double mean(std::vector<double>::const_iterator from, std::vector<double>::const_iterator to) {
   return std::accumulate(from, to, 0.0) / static_cast<double>(to - from);
+}
+
+// What so many instances reach of the network of the nodes that they fill.
+BytesPerSecond out_of(const std::optional<hardware::Node>& node, double instances) {
+  if (!node) return BytesPerSecond(std::numeric_limits<double>::infinity());
+  const auto all = static_cast<std::int64_t>(instances);
+  return static_cast<double>(all / node->devices) * node->reached_by(node->devices) +
+         node->reached_by(all % node->devices);
 }
 
 // All but the times.
@@ -23,7 +32,8 @@ OffloadCapacity rates(const OffloadSystem& system, double threshold) {
   if (p > 0) {
     const double length = mean(first_long, lengths.end());
     capacity.remote =
-        std::min(system.remote.count / system.remote.seconds.at(length), system.link.si() / system.kv_bytes.at(length));
+        std::min(system.remote.count / system.remote.seconds.at(length),
+                 system.link.between(system.remote.count, system.decode_instances).si() / system.kv_bytes.at(length));
     capacity.total = std::min(capacity.total, capacity.remote / p);
   }
   if (p < 1) {
@@ -36,15 +46,20 @@ OffloadCapacity rates(const OffloadSystem& system, double threshold) {
 
 }  // namespace
 
+BytesPerSecond OffloadLink::between(double remote_instances, double home_instances) const {
+  return std::min({shared, out_of(remote, remote_instances), out_of(home, home_instances)});
+}
+
 OffloadCapacity offload_capacity(const OffloadSystem& system, double threshold) {
   const std::vector<double>& lengths = system.lengths;
   const auto first_long = std::ranges::upper_bound(lengths, threshold);
   OffloadCapacity capacity = rates(system, threshold);
+  const double link = system.link.between(1, 1).si();
   std::vector<double> times;
   for (auto length = lengths.begin(); length != lengths.end(); ++length)
     times.push_back(length < first_long
                         ? system.local.seconds.at(*length)
-                        : std::max(system.remote.seconds.at(*length), system.kv_bytes.at(*length) / system.link.si()));
+                        : std::max(system.remote.seconds.at(*length), system.kv_bytes.at(*length) / link));
   capacity.mean_ttft = Seconds(mean(times.begin(), times.end()));
   std::ranges::sort(times);
   capacity.p90_ttft = Seconds(times[static_cast<std::size_t>(0.9 * static_cast<double>(times.size()))]);

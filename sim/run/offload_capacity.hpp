@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/quantity.hpp"
+#include "hardware/fabric.hpp"
 #include "hardware/profile/length_profile.hpp"
 
 namespace llmscape::run {
@@ -16,6 +18,14 @@ struct PrefillInstances {
   LengthProfile seconds;  // of one prompt on one instance
 };
 
+// What carries KV entries home: links that all share, and the network of the nodes that instances fill on either side,
+// one node after the other; without a node, instances are no limit. Instances have one way each, so a call has one.
+struct OffloadLink {
+  BytesPerSecond shared;
+  std::optional<hardware::Node> remote{}, home{};
+  [[nodiscard]] BytesPerSecond between(double remote_instances, double home_instances) const;
+};
+
 // A serving system at home, and instances elsewhere that compute the prompts that are longer than a threshold; their KV
 // entries come home over a link, layer by layer as they are computed.
 struct OffloadSystem {
@@ -24,7 +34,7 @@ struct OffloadSystem {
   double decode_instances = 0;
   double decode_rate = 0;  // requests per second that one of them answers: sequences / (output tokens x time per token)
   LengthProfile kv_bytes;  // of one prompt
-  BytesPerSecond link;
+  OffloadLink link;
 };
 
 // What the system carries by the formula of Prefill-as-a-Service (arXiv 2604.15039, section 3): rates in requests per
@@ -33,12 +43,12 @@ struct OffloadSystem {
 // is carried), so that a run may answer more. Waiting is not in it.
 struct OffloadCapacity {
   double offloaded = 0;  // share of the prompts
-  double remote = 0;     // min(N / T(l_long), link / S(l_long))
+  double remote = 0;     // min(N / T(l_long), link of all / S(l_long))
   double local = 0;      // N / T(l_short)
   double decode = 0;
   double total = 0;             // min(remote / p, local / (1 - p), decode)
   BytesPerSecond egress;        // at that rate
-  Seconds mean_ttft, p90_ttft;  // the longer of computing and moving
+  Seconds mean_ttft, p90_ttft;  // the longer of computing and moving, one call alone
 };
 OffloadCapacity offload_capacity(const OffloadSystem& system, double threshold);
 

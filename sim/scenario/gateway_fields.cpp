@@ -11,10 +11,6 @@ const Fields<AdmissionConfig>& admission_fields() {
         .at_least(1);
     f.add("max_waiting", &AdmissionConfig::max_waiting, "most calls that wait in the gateway; more are dropped")
         .at_least(0);
-    f.check([](const AdmissionConfig& c, const YamlNode& node, Diagnostics& d) {
-      if (c.max_waiting && !c.max_outstanding)
-        d.error(node.where, "'max_waiting' has no effect without 'max_outstanding'");
-    });
     return f;
   }();
   return fields;

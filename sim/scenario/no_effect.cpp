@@ -99,6 +99,11 @@ void warn_of_conditions(Scenario& scenario) {
       scenario.warnings.push_back(fmt::format("serving.{} has no effect: {}", c.key, c.otherwise));
   if (scenario.config.serving.retries != ServingConfig().retries && !loses_or_starts(scenario))
     scenario.warnings.emplace_back("serving.retries has no effect: no replica is lost without 'faults'");
+  const AdmissionConfig& admission = scenario.config.serving.admission;
+  if (admission.max_waiting && !admission.max_outstanding && !loses_or_starts(scenario))
+    scenario.warnings.emplace_back(
+        "serving.admission.max_waiting has no effect: no call waits in the gateway without 'max_outstanding' while "
+        "there are replicas, and none goes without 'faults' and 'controllers'");
 }
 
 // Macros take inputs of their own width: wider activations are quantised to it, and narrower ones padded.

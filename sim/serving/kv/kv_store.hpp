@@ -9,6 +9,7 @@
 
 #include "base/quantity.hpp"
 #include "models/batch.hpp"
+#include "sim/serving/kv/channel.hpp"
 #include "sim/serving/kv/lease.hpp"
 #include "traces/content.hpp"
 
@@ -85,16 +86,16 @@ class KvPrefixes {
   virtual void store(const Prompt& content, std::int64_t blocks, Seconds now) = 0;
   // How many of the first `limit` blocks of the content can be read.
   [[nodiscard]] virtual std::int64_t match(const Prompt& content, std::int64_t limit, Seconds now) = 0;
-  // What the links of whoever reads carry together; by itself the store is the limit.
+  // What the links of whoever reads carry together where the store by itself is the limit.
   static constexpr BytesPerSecond kAnyLinks{std::numeric_limits<double>::infinity()};
-  // How long reading `blocks` blocks would take, the queue before them included.
-  [[nodiscard]] virtual Seconds read_time(std::int64_t blocks, Seconds now, BytesPerSecond links) const = 0;
+  // How long reading `blocks` blocks would take over the links of whoever reads, the queues before them included.
+  [[nodiscard]] virtual Seconds read_time(std::int64_t blocks, Seconds now, const Channel& links) const = 0;
   struct Read {
     PrefixNode* tip = nullptr;
     Seconds arrival;
   };
   // Reads blocks [from, to) of the content, which match() has found; they stay until release().
-  virtual Read read(const Prompt& content, std::int64_t from, std::int64_t to, Seconds now, BytesPerSecond links) = 0;
+  virtual Read read(const Prompt& content, std::int64_t from, std::int64_t to, Seconds now, Channel& links) = 0;
   virtual void release(PrefixNode* tip) = 0;
   // `tokens` were looked for.
   virtual void count_asked(std::int64_t tokens) = 0;

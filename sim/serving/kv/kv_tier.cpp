@@ -63,17 +63,16 @@ std::int64_t KvTier::match(const Prompt& content, std::int64_t limit, Seconds no
   return tree_.match(content, limit, written_).blocks;
 }
 
-Seconds KvTier::read_time(std::int64_t blocks, Seconds now, BytesPerSecond links) const {
+Seconds KvTier::read_time(std::int64_t blocks, Seconds now, const Channel& links) const {
   const Bytes bytes = static_cast<double>(blocks) * config_.block_bytes + config_.state_bytes;
-  return reads_.arrival(bytes, now, bytes / links) - now;
+  return reads_.arrival(bytes, now, links) - now;
 }
 
-KvPrefixes::Read KvTier::read(const Prompt& content, std::int64_t from, std::int64_t to, Seconds now,
-                              BytesPerSecond links) {
+KvPrefixes::Read KvTier::read(const Prompt& content, std::int64_t from, std::int64_t to, Seconds now, Channel& links) {
   totals_.blocks_read += to - from;
   if (config_.state_blocks > 0) ++totals_.states_read;
   const Bytes bytes = static_cast<double>(to - from) * config_.block_bytes + config_.state_bytes;
-  return {tree_.acquire(content, to), reads_.send(bytes, now, bytes / links)};
+  return {tree_.acquire(content, to), reads_.send(bytes, now, links)};
 }
 
 void KvTier::forget() {

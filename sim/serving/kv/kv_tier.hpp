@@ -47,9 +47,8 @@ class KvTier : public KvStore, public KvPrefixes {
   // Those not yet here are written, and can be found when they have come; what is being written or read stays.
   void store(const Prompt& content, std::int64_t blocks, Seconds now) override;
   [[nodiscard]] std::int64_t match(const Prompt& content, std::int64_t limit, Seconds now) override;
-  [[nodiscard]] Seconds read_time(std::int64_t blocks, Seconds now, BytesPerSecond links = kAnyLinks) const override;
-  Read read(const Prompt& content, std::int64_t from, std::int64_t to, Seconds now,
-            BytesPerSecond links = kAnyLinks) override;
+  [[nodiscard]] Seconds read_time(std::int64_t blocks, Seconds now, const Channel& links) const override;
+  Read read(const Prompt& content, std::int64_t from, std::int64_t to, Seconds now, Channel& links) override;
   void release(PrefixNode* tip) override { tree_.release(tip); }
   void count_asked(std::int64_t tokens) override { totals_.asked_tokens += tokens; }
   // A tier of its own is lost with the replica. Nothing may be being read.

@@ -14,7 +14,7 @@ KvOffload::KvOffload(const KvMemory& memory, const KvBelow& below, std::int64_t 
     if (auto* prefixes = dynamic_cast<KvPrefixes*>(store.get())) {
       stores_.push_back(prefixes);
       const auto own = below.links.find(store.get());
-      links_.push_back(own != below.links.end() ? own->second : KvPrefixes::kAnyLinks);
+      links_.emplace_back(own != below.links.end() ? own->second : KvPrefixes::kAnyLinks, Seconds());
     }
 }
 
@@ -47,7 +47,7 @@ KvOffload::Source KvOffload::best_source(const Prompt& content, std::int64_t tok
                                          Seconds now) {
   const std::int64_t block = memory_.pool.block_tokens();
   const std::int64_t limit = (tokens - 1) / block;
-  Source best{nullptr, {}, hit_blocks, {}, {}};
+  Source best{nullptr, nullptr, hit_blocks, {}, {}};
   for (std::size_t i = 0; i < stores_.size(); ++i) {
     KvPrefixes* tier = stores_[i];
     const std::int64_t held = tier->match(content, limit, now);
@@ -56,7 +56,7 @@ KvOffload::Source KvOffload::best_source(const Prompt& content, std::int64_t tok
     const Seconds whole =
         tier->read_time(held - hit_blocks, now, links_[i]) + memory_.prefill_time(held * block, tokens);
     if (fetch_ == KvFetch::always ? held > best.blocks : whole < best.whole)
-      best = {tier, links_[i], held, best.computed, whole};
+      best = {tier, &links_[i], held, best.computed, whole};
   }
   return best;
 }
@@ -81,7 +81,7 @@ void KvOffload::begin(EngineState& state, Request& request, Seconds now) {
   const std::int64_t blocks = source.blocks - hit.blocks + state.kv.window_blocks(request);
   if (!source.store || state.kv.pool.available() - hit.unreferenced_blocks < blocks) return;
   Fetch fetch{&request, source.store, {}, source.blocks, {}};
-  fetch.read = source.store->read(state.kv.content(request), hit.blocks, source.blocks, now, source.links);
+  fetch.read = source.store->read(state.kv.content(request), hit.blocks, source.blocks, now, *source.links);
   state.waiting.erase(request);
   if (!request.answered()) request.clock.enter(RequestPhase::fetching, now);
   state.kv.pool.share(fetch.lease, state.kv.content(request), hit.blocks);

@@ -52,7 +52,7 @@ class KvOffload : public KvCacheListener {
  private:
   struct Source {
     KvPrefixes* store = nullptr;  // null: nothing is fetched
-    BytesPerSecond links;         // of the replica's devices to it
+    Channel* links = nullptr;     // of the replica's devices to it
     std::int64_t blocks = 0;      // of the prompt, from its first on, that are there then
     Seconds computed, whole;      // when the prompt would be whole, computed only and so
   };
@@ -69,8 +69,8 @@ class KvOffload : public KvCacheListener {
   void begin(EngineState& state, Request& request, Seconds now);
 
   const KvMemory& memory_;
-  std::vector<KvPrefixes*> stores_;    // from the pool downwards
-  std::vector<BytesPerSecond> links_;  // of the replica's devices to each
+  std::vector<KvPrefixes*> stores_;  // from the pool downwards
+  std::vector<Channel> links_;       // of the replica's devices to each
   KvWrite write_;
   KvFetch fetch_;
   bool prefetch_;

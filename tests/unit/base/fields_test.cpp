@@ -41,6 +41,7 @@ TEST_CASE("a number is refused unless it is a plain decimal one") {
   CHECK(part("share: .inf") == "1:8 'share' must be a number; got '.inf'");
   CHECK(part("share: nan") == "1:8 'share' must be a number; got 'nan'");
   CHECK(part("share: 0x10") == "1:8 'share' is hexadecimal; write it in decimal digits; got '0x10'");
+  CHECK(part("share: 2x") == "1:8 'share' has 'x' behind the number; got '2x'");
   CHECK(part("share: 00.5") == "1:8 'share' has a leading zero; got '00.5'");
   CHECK(part("share: 1e999") == "1:8 'share' is beyond the range of a double; got '1e999'");
   CHECK(part("share: 12:30") == "1:8 'share' has ':30' behind the number; got '12:30'");

@@ -88,6 +88,22 @@ TEST_CASE("the uplinks of the nodes that instances stand in limit as those of si
             .written.capacity.remote == approx(0.5).epsilon(kDrawn));
 }
 
+// One prompt of 180 MB passes one uplink of 90 MB/s in 2 s, however many other instances have one, too.
+TEST_CASE("a call's entries pass the network of one instance on either side, not that of all") {
+  const std::string nodes = "hardware.fabric.groups.";
+  for (const char* side : {"elsewhere", "tokens"})
+    CHECK(analysis_of(offloading("1 TB/s"), {nodes + side + ".node.uplink=90 MB/s"}).written.capacity.p90_ttft.si() ==
+          approx(2).epsilon(kDrawn));
+}
+
+// Of three instances at home those that decode receive 30 MB/s each.
+TEST_CASE("the best split is judged by the links that its own decode instances have") {
+  const auto analysis = analysis_of(offloading("1 TB/s"), {"hardware.fabric.groups.tokens.node.uplink=30 MB/s"});
+  CHECK(analysis.written.capacity.egress.si() == approx(60e6).epsilon(kDrawn));
+  REQUIRE(analysis.best);
+  CHECK(analysis.best->capacity.egress.si() <= 30e6 * static_cast<double>(analysis.best->decode) * (1 + kDrawn));
+}
+
 TEST_CASE("the best split of many instances at home loses no decode that a prompt instance could have been") {
   const auto analysis = analysis_of(offloading("1 TB/s"), {"hardware.devices[prompts].count=9"});
   CHECK(analysis.written.capacity.total == approx(4).epsilon(kDrawn));  // 2 / 0.5 elsewhere, for 9 / 0.5 at home

@@ -44,7 +44,7 @@ std::vector<double> lengths() {
 // Eight instances of H20 at home, four of H200 over 100 Gbit/s. A decode instance holds 20 requests at 40 tokens/s, of
 // 1,024 tokens each.
 OffloadSystem prefill_as_a_service() {
-  return {lengths(), {4, h200()}, {3, h20()}, 5, 20 * 40 / 1024.0, kv(), BytesPerSecond(100e9 / 8)};
+  return {lengths(), {4, h200()}, {3, h20()}, 5, 20 * 40 / 1024.0, kv(), {BytesPerSecond(100e9 / 8)}};
 }
 
 std::vector<double> thresholds() {
@@ -127,7 +127,7 @@ TEST_CASE("where the link is the limit offloading everything loses, and a slower
   CHECK(run::offload_capacity(dense, 0).total < homogeneous().total);
 
   OffloadSystem slow = prefill_as_a_service();
-  slow.link = slow.link / 10;
+  slow.link.shared = slow.link.shared / 10;
   const auto slower = run::best_offload(slow, 8, thresholds());
   const auto best = run::best_offload(prefill_as_a_service(), 8, thresholds());
   CHECK(slower.threshold > best.threshold);

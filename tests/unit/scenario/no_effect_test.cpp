@@ -71,6 +71,13 @@ TEST_CASE("what happens only where replicas come and go, or prefixes lie in tier
     CHECK_FALSE(warns(gpus(choice) + "faults: {schedule: [{at: 1 s, group: h100-sxm, device: 0, lasts: 1 s}]}\n",
                       "has no effect"));
   }
+  for (const char* admission : {"{max_waiting: 10}", "{max_waiting: 10, max_outstanding: 4}"}) {
+    CAPTURE(admission);
+    const std::string choice = std::string("admission: ") + admission;
+    CHECK(warns(gpus(choice), "serving.admission.max_waiting has no effect") != holds(admission, "outstanding"));
+    CHECK_FALSE(warns(gpus(choice + ", cold_start: {boot: 1 s}") + "faults: {schedule: [{at: 1 s, group: h100-sxm, device: 0, lasts: 1 s}]}\n",
+                      "has no effect"));
+  }
   for (const char* choice : {"kv_fetch: always", "kv_write: write_through"}) {
     CAPTURE(choice);
     CHECK(warns(gpus(choice), "there are no 'kv_tiers'"));

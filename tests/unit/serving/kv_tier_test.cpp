@@ -23,6 +23,9 @@ KvTierConfig config(std::int64_t blocks, double bandwidth = 1, double latency = 
   return c;
 }
 
+Channel links(double bandwidth) { return Channel(BytesPerSecond(bandwidth), Seconds()); }
+Channel any_links() { return Channel(KvPrefixes::kAnyLinks, Seconds()); }
+
 Prompt prompt(std::uint64_t id, std::int64_t blocks) { return {{id, 16 * blocks, 0}}; }
 
 }  // namespace
@@ -57,18 +60,34 @@ TEST_CASE("blocks can be found when they have been written, and only new ones ar
   CHECK(tier.totals().blocks_written == 6);
 }
 
-// Four blocks in 0.4 s; over links that carry two a second they take 2 s, while the tier is free for others.
-TEST_CASE("a reader's own links hold it up, and nobody else") {
+// Four blocks in 0.4 s; over links that carry two a second they take 2 s, while the tier is free for others. The second
+// ones over those links wait for the first: 12 + 2 + 0.5, though the tier has sent them by 11.2.
+TEST_CASE("a reader's own links hold it up, one read after another, and nobody else") {
   KvTier tier(config(100, 10, 0.5), nullptr);
+  Channel own = links(2), others = any_links();
   tier.store(prompt(1, 4), 4, Seconds(0));
-  CHECK(tier.read_time(4, Seconds(10)).si() == approx(0.9));
-  CHECK(tier.read_time(4, Seconds(10), BytesPerSecond(2)).si() == approx(2.5));
-  const auto slow = tier.read(prompt(1, 4), 0, 4, Seconds(10), BytesPerSecond(2));
-  const auto next = tier.read(prompt(1, 4), 0, 4, Seconds(10));
+  CHECK(tier.read_time(4, Seconds(10), others).si() == approx(0.9));
+  CHECK(tier.read_time(4, Seconds(10), own).si() == approx(2.5));
+  const auto slow = tier.read(prompt(1, 4), 0, 4, Seconds(10), own);
+  const auto next = tier.read(prompt(1, 4), 0, 4, Seconds(10), others);
   CHECK(slow.arrival.si() == approx(12.5));
   CHECK(next.arrival.si() == approx(11.3));
-  tier.release(slow.tip);
-  tier.release(next.tip);
+  CHECK(tier.read_time(4, Seconds(10), own).si() == approx(4.5));
+  const auto queued = tier.read(prompt(1, 4), 0, 4, Seconds(10), own);
+  CHECK(queued.arrival.si() == approx(14.5));
+  for (const auto& read : {slow, next, queued}) tier.release(read.tip);
+}
+
+// The tier is busy until 10.4, and so the links until then idle: 2 s behind that, not behind 10.
+TEST_CASE("a read over own links begins when the store has come to it") {
+  KvTier tier(config(100, 10, 0.5), nullptr);
+  Channel own = links(2), others = any_links();
+  tier.store(prompt(1, 4), 4, Seconds(0));
+  const auto first = tier.read(prompt(1, 4), 0, 4, Seconds(10), others);
+  const auto behind = tier.read(prompt(1, 4), 0, 4, Seconds(10), own);
+  CHECK(behind.arrival.si() == approx(12.9));
+  tier.release(first.tip);
+  tier.release(behind.tip);
 }
 
 TEST_CASE("what was used longest ago is evicted, the tail before the head, and goes to the tier below") {
@@ -95,9 +114,10 @@ TEST_CASE("what is being written or read stays; what does not fit is not kept") 
   tier.store(prompt(2, 6), 6, Seconds(1));
   CHECK(tier.totals().rejected == 2);
   CHECK(tier.match(prompt(2, 6), 6, Seconds(100)) == 4);
-  const KvTier::Read read = tier.read(prompt(1, 6), 2, 6, Seconds(100));
+  Channel all = any_links();
+  const KvTier::Read read = tier.read(prompt(1, 6), 2, 6, Seconds(100), all);
   CHECK(read.arrival == Seconds(104));
-  CHECK(tier.read_time(3, Seconds(101)) == Seconds(6));  // three seconds of queue
+  CHECK(tier.read_time(3, Seconds(101), all) == Seconds(6));  // three seconds of queue
   tier.store(prompt(3, 9), 9, Seconds(101));
   CHECK(tier.match(prompt(1, 6), 6, Seconds(102)) == 6);
   CHECK(tier.match(prompt(3, 9), 9, Seconds(200)) == 4);
@@ -111,6 +131,7 @@ TEST_CASE("a tier never holds more than it can, and its blocks add up, whatever 
   RandomStream random(7);
   KvTier below(config(60, 3), nullptr);
   KvTier tier(config(40, 5), &below);
+  Channel all = any_links();
   std::vector<PrefixNode*> reads;
   double now = 0;
   for (int i = 0; i < 20'000; ++i) {
@@ -120,7 +141,7 @@ TEST_CASE("a tier never holds more than it can, and its blocks add up, whatever 
     if (random.chance(0.6)) {
       tier.store(prompt(id, blocks), blocks, Seconds(now));
     } else if (const std::int64_t held = tier.match(prompt(id, blocks), blocks, Seconds(now)); held > 0) {
-      reads.push_back(tier.read(prompt(id, blocks), 0, held, Seconds(now)).tip);
+      reads.push_back(tier.read(prompt(id, blocks), 0, held, Seconds(now), all).tip);
     }
     if (!reads.empty() && random.chance(0.5)) {
       tier.release(reads.back());
