@@ -7,7 +7,9 @@
 #include <array>
 
 #include "hardware/cim/chip.hpp"
+#include "models/step_work.hpp"
 #include "sim/engine/kv_pool.hpp"
+#include "sim/scenario/replica_size.hpp"
 
 namespace llmscape::scenario {
 namespace {
@@ -21,6 +23,27 @@ bool chose_windows(const PoolConfig& pool) {
 
 bool chose_utilization(const PoolConfig& pool) {
   return pool.gpu_memory_utilization != EngineConfig().gpu_memory_utilization;
+}
+
+// Stores below the pool, transfers and the like keep the entries of all layers whole, whatever the engine does alone.
+void warn_of_whole_windows(Scenario& scenario) {
+  for (const PoolConfig& pool : scenario.pools) {
+    const std::vector<std::int64_t> laws = models::kv_laws(scenario.model_of(pool));
+    if (laws.size() < 2 || laws.front() > 0 || pool.kv_windows == KvWindows::ignored) continue;
+    for (const std::string& group : pool.devices) {
+      const hardware::Device& device = *scenario.config.hardware.devices[scenario.group_of(group)];
+      if (windows_of(scenario, pool, device) != KvWindows::ignored ||
+          engine::stated_kv_tokens(device, scenario.model_on(pool, device), pool.plan()) > 0)
+        continue;
+      std::string text = fmt::format(
+          "'{}' keeps the entries of layers with a window whole, and so has fewer KV blocks than with 'kv_windows: "
+          "{}': "
+          "beside KV transfers, tiers, hosts and swapping their bytes are those of all layers",
+          group, name_of(pool.kv_windows));
+      if (std::ranges::find(scenario.warnings, text) == scenario.warnings.end())
+        scenario.warnings.push_back(std::move(text));
+    }
+  }
 }
 
 // Of the KV pool: devices that say themselves how many tokens of KV they hold do not ask.
@@ -128,6 +151,7 @@ void warn_of_activations(Scenario& scenario) {
 
 void warn_of_no_effect(Scenario& scenario) {
   warn_of_kv(scenario, "kv_windows", chose_windows);
+  warn_of_whole_windows(scenario);
   warn_of_kv(scenario, "gpu_memory_utilization", chose_utilization);
   warn_of_exchange(scenario);
   warn_of_activations(scenario);

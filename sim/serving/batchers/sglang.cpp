@@ -79,7 +79,7 @@ class SgLangBatcher : public Batcher {
       const std::int64_t total = next.tokens_to_compute();
       const PrefixTree::Match hit = state.kv.match(next);
       const std::int64_t uncached = total - hit.blocks * state.kv.pool.block_tokens();
-      const std::int64_t blocks = state.kv.blocks_of_prompt(total) - hit.blocks + state.kv.window_blocks(next);
+      const std::int64_t blocks = state.kv.blocks_of_prompt(total) - hit.blocks + state.kv.window_blocks(next, hit);
       // A prefill server asks for no more than the first token (prefill.py sets max_new_tokens to 1).
       const std::int64_t answer = std::clamp<std::int64_t>(next.answer_here() - next.emitted, 1, kLongestExpected);
       const auto expected =

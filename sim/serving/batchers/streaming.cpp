@@ -50,6 +50,15 @@ class StreamingBatcher : public Batcher {
     return request.sequence.state == Sequence::State::prefilling && request.sequence.kv_ready <= now;
   }
 
+  // One of those under way from there on cannot give way yet, because its entries are on their way. Were a request
+  // preempted instead of it, its own would be copied back before the others' are there, for ever.
+  [[nodiscard]] bool copied_behind(std::size_t behind, Seconds now) const {
+    return std::any_of(line_.begin() + static_cast<std::ptrdiff_t>(behind), line_.end(), [now](const Place& place) {
+      const Sequence& sequence = place.second->sequence;
+      return sequence.state == Sequence::State::prefilling && sequence.kv_ready > now;
+    });
+  }
+
   // Sequences that decode come first; prompts of the lowest priority give way, then the sequences admitted last.
   void plan_decodes(EngineState& state, Seconds now, StepPlan& plan) const {
     while (!state.decodes_fit()) {
@@ -117,7 +126,7 @@ class StreamingBatcher : public Batcher {
       so_far.free += candidate.sequence.lease.blocks() + candidate.sequence.window_blocks;
     }
     if (so_far.free < blocks) {
-      if (order_.standing || waits) victims_.resize(given_way);
+      if (order_.standing || waits || copied_behind(behind, now)) victims_.resize(given_way);
       else victims_.push_back(&request);  // vLLM preempts from the end on until it comes to the request itself
       return false;
     }

@@ -36,7 +36,7 @@ class VllmV0Batcher : public Batcher {
       const std::int64_t tokens = total - hit.blocks * state.kv.pool.block_tokens();
       // A prompt above the budget can only ever run alone (vLLM 0.x refuses it unless the budget is raised to it).
       if (tokens > budget && !plan.chunks.empty()) return;
-      const std::int64_t blocks = state.kv.blocks_of_prompt(total) - hit.blocks + state.kv.window_blocks(next);
+      const std::int64_t blocks = state.kv.blocks_of_prompt(total) - hit.blocks + state.kv.window_blocks(next, hit);
       const std::int64_t kept = state.running.size() == 0 ? 0 : spare;
       if (state.kv.pool.available() - hit.unreferenced_blocks < blocks + kept) return;
       state.schedule_chunk(state.admit(next, hit.blocks, now), tokens, plan);

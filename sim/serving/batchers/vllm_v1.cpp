@@ -69,7 +69,7 @@ class VllmV1Batcher : public Batcher {
       const std::int64_t tokens = limit(uncached, budget);
       const std::int64_t must_fit = policy_.reserve_full_prompt ? uncached : tokens;
       const std::int64_t blocks =
-          state.kv.blocks_of_prompt(total - uncached + must_fit) - hit.blocks + state.kv.window_blocks(next);
+          state.kv.blocks_of_prompt(total - uncached + must_fit) - hit.blocks + state.kv.window_blocks(next, hit);
       const bool alone = plan.empty() && state.running.size() == 0;
       const auto spare =
           alone ? 0

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/serving/kv/kv_cache.hpp"
 
+#include <cmath>
 #include <stdexcept>
 
 namespace llmscape::serving {
 
-KvCache::KvCache(std::int64_t blocks, int block_tokens, bool prefix_caching, std::int64_t state_blocks)
+KvCache::KvCache(std::int64_t blocks, int block_tokens, bool prefix_caching, std::int64_t state_blocks, double beside)
     : total_(blocks), block_tokens_(block_tokens), prefix_caching_(prefix_caching), state_blocks_(state_blocks),
-      tree_(block_tokens, state_blocks > 0) {}
+      beside_(beside), tree_(block_tokens, state_blocks > 0) {}
 
 PrefixTree::Match KvCache::match(const Prompt& content, std::int64_t tokens) const {
   if (!prefix_caching_) return {};
@@ -26,9 +27,16 @@ void KvCache::evict_for(std::int64_t blocks) {
   PrefixTree::OnEvicted tell;
   if (listener_) tell = [this](const Prompt& path) { listener_->on_evicted(path); };
   while (blocks > free()) {
-    if (tree_.evictable_blocks() > 0) evicted_ += tree_.evict(blocks - free(), tell);
+    if (tree_.evictable_blocks() > 0) evict_places(blocks - free(), tell);
     else tree_.drop_state();
   }
+}
+
+// Of cached blocks that nobody refers to, as many as take at least so many places.
+void KvCache::evict_places(std::int64_t places, const PrefixTree::OnEvicted& tell) {
+  const std::int64_t blocks =
+      beside_ == 0 ? places : static_cast<std::int64_t>(std::ceil(static_cast<double>(places) / (1 + beside_)));
+  evicted_ += tree_.evict(blocks, tell);
 }
 
 // In the place of what nobody holds, or of older states.
@@ -77,6 +85,8 @@ void KvCache::release(Lease& lease) {
   private_ -= lease.private_blocks;
   tree_.release(lease.tip);
   lease = Lease{};
+  // What was evicted of its windows while it ran has come back with it: others are evicted for that.
+  while (beside_ > 0 && free() < 0) evict_places(-free(), {});
 }
 
 void KvCache::forget() {

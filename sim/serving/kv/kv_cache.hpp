@@ -27,8 +27,9 @@ class KvCache {
   // `state_blocks`: of the recurrent states of a sequence, kept beside the blocks that it publishes wherever a part of
   // it that was computed ends, rounded down to whole blocks (vLLM's mamba_cache_mode 'align'; SGLang, by its page):
   // only there can others go on. They stand in blocks that nobody has taken, those used the longest ago give way. 0:
-  // blocks are all that a sequence needs.
-  KvCache(std::int64_t blocks, int block_tokens, bool prefix_caching, std::int64_t state_blocks = 0);
+  // blocks are all that a sequence needs. `beside`: places that each cached block which nobody refers to takes beside
+  // its own, as what layers with a window cached with it (WindowEntries).
+  KvCache(std::int64_t blocks, int block_tokens, bool prefix_caching, std::int64_t state_blocks = 0, double beside = 0);
   void set_listener(KvCacheListener* listener) { listener_ = listener; }
 
   [[nodiscard]] std::int64_t blocks() const { return total_; }
@@ -38,9 +39,7 @@ class KvCache {
   }
   // Blocks that can be taken now: free ones, cached ones that nobody refers to, and those with states.
   [[nodiscard]] std::int64_t available() const { return total_ - private_ - tree_.referenced_blocks(); }
-  [[nodiscard]] std::int64_t free() const {
-    return available() - tree_.evictable_blocks() - tree_.states() * state_blocks_;
-  }
+  [[nodiscard]] std::int64_t free() const { return available() - cached_places() - tree_.states() * state_blocks_; }
   // Blocks that would hold something, cached or not, if `more` were taken.
   [[nodiscard]] std::int64_t occupied(std::int64_t more = 0) const {
     return total_ - std::max<std::int64_t>(0, free() - more);
@@ -73,13 +72,20 @@ class KvCache {
   [[nodiscard]] std::int64_t eviction_work() const { return tree_.eviction_work(); }
 
  private:
+  // What the blocks that nobody refers to take.
+  [[nodiscard]] std::int64_t cached_places() const {
+    const std::int64_t blocks = tree_.evictable_blocks();
+    return beside_ == 0 ? blocks : blocks + static_cast<std::int64_t>(beside_ * static_cast<double>(blocks));
+  }
   void evict_for(std::int64_t blocks);
+  void evict_places(std::int64_t places, const PrefixTree::OnEvicted& tell);
   void keep_state(PrefixNode* tip);
 
   std::int64_t total_;
   int block_tokens_;
   bool prefix_caching_;
   std::int64_t state_blocks_;
+  double beside_;
   PrefixTree tree_;
   KvCacheListener* listener_ = nullptr;
   std::int64_t private_ = 0;

@@ -128,7 +128,9 @@ PrefixTree::Match PrefixTree::match(const Prompt& content, std::int64_t limit, s
     const std::int64_t same = at.common(known, most * block_tokens_) / block_tokens_;
     result.blocks += same;
     if (below->references == 0) result.unreferenced_blocks += same;
+    if (same > 0) result.tip = nullptr;
     if (same < below->blocks) break;
+    result.tip = below;
     if (below->state > 0) of_use = result;
     node = below;
   }

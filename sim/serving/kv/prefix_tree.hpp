@@ -39,6 +39,7 @@ class PrefixTree {
   struct Match {
     std::int64_t blocks = 0;
     std::int64_t unreferenced_blocks = 0;  // of them, those that nobody holds at present
+    const PrefixNode* tip = nullptr;       // that ends where the prefix does; none: it ends within one
   };
   // The longest known prefix of the content, in whole blocks, at most `limit` blocks, as publications up to `newest`
   // brought it. Changes nothing.

@@ -31,14 +31,24 @@ std::int64_t state_blocks(const std::vector<WindowLayers>& windows) {
   return static_cast<std::int64_t>(std::ceil(blocks));
 }
 
+// Blocks of layers with a window that one of the others brings along while it is cached and nobody holds it: engines
+// free what has left a window with its hash, so that it is evicted in its turn and not before.
+double cached_beside(const std::vector<WindowLayers>& windows) {
+  double beside = 0;
+  for (const WindowLayers& layers : windows) beside += layers.weight;
+  return beside;
+}
+
 }  // namespace
 
 KvMemory::KvMemory(KvMemoryConfig config)
     : pool(config.blocks, config.block_tokens, config.prefix_caching && config.sharing != models::Sharing::none,
-           config.sharing == models::Sharing::exact_end ? state_blocks(config.windows) : 0),
+           config.sharing == models::Sharing::exact_end ? state_blocks(config.windows) : 0,
+           config.sharing == models::Sharing::any_block ? cached_beside(config.windows) : 0),
       offload(*this, config.below, config.max_sequences), config_(std::move(config)),
-      held_in_window_pools_(config_.window_pools.size()), spill_(only<KvSpill>(stores())),
-      preemption_(only<KvPreemption>(stores())) {
+      windows_(config_.windows, config_.window_pools, config_.block_tokens, config_.grows,
+               config_.prefix_caching && config_.sharing == models::Sharing::any_block),
+      spill_(only<KvSpill>(stores())), preemption_(only<KvPreemption>(stores())) {
   if (offload.active()) pool.set_listener(&offload);
 }
 
@@ -77,69 +87,10 @@ std::int64_t KvMemory::blocks_for_chunk(const Request& request, std::int64_t tok
                                 pool.blocks_for(entries_of_prompt(request) + tokens) - request.sequence.lease.blocks());
 }
 
-// What a sequence that grows from `from` to `to` holds in the mean where it never holds more than `most`; all of it at
-// once where sequences do not grow. Engines take these entries one by one, as they take the others: many sequences that
-// run beside each other, each somewhere in its answer, hold so much of them.
-double KvMemory::held(double from, double to, double most) const {
-  if (!config_.grows || to <= from || from >= most) return std::min(to, most);
-  const double end = std::min(to, most);  // of its growth
-  return ((end - from) * (from + end) / 2 + (to - end) * most) / (to - from);
-}
-
-std::int64_t KvMemory::blocks_of_windows(const Request& request) const {
-  double blocks = 0;
-  const auto from = static_cast<double>(pool.blocks_for(request.tokens_to_compute()));
-  const auto to = static_cast<double>(pool.blocks_for(request.prompt_tokens + request.answer_here()));
-  for (const WindowLayers& layers : config_.windows)
-    blocks += layers.weight * held(from, to, static_cast<double>(layers.most));
-  return static_cast<std::int64_t>(std::ceil(blocks));
-}
-
-std::int64_t KvMemory::tokens_of_window(std::size_t i, std::int64_t from, std::int64_t to) const {
-  const auto window = static_cast<double>(config_.window_pools[i].window);
-  return static_cast<std::int64_t>(std::ceil(held(static_cast<double>(from), static_cast<double>(to), window)));
-}
-
-bool KvMemory::window_pools_fit(const Request& request) const {
-  for (std::size_t i = 0; i < held_in_window_pools_.size(); ++i) {
-    const std::int64_t others = held_in_window_pools_[i];
-    const std::int64_t more =
-        tokens_of_window(i, request.tokens_to_compute(), request.prompt_tokens + request.answer_here());
-    if (others > 0 && others + more > config_.window_pools[i].tokens) return false;
-  }
-  return true;
-}
-
-void KvMemory::charge_window_pools(const Sequence& sequence, std::int64_t sign) {
-  for (std::size_t i = 0; i < held_in_window_pools_.size(); ++i)
-    held_in_window_pools_[i] += sign * tokens_of_window(i, sequence.window_from, sequence.window_to);
-}
-
-// A later version of its prompt changes neither: what is given back is what was taken.
-void KvMemory::take_windows(Request& request) {
-  Sequence& sequence = request.sequence;
-  if (!config_.windows.empty()) {
-    sequence.window_blocks = blocks_of_windows(request);
-    pool.take_for_decodes(sequence.window_blocks);
-  }
-  if (config_.window_pools.empty()) return;
-  sequence.window_from = static_cast<std::int32_t>(request.tokens_to_compute());
-  sequence.window_to = static_cast<std::int32_t>(request.prompt_tokens + request.answer_here());
-  charge_window_pools(sequence, 1);
-}
-
-void KvMemory::give_back_windows(Request& request) {
-  Sequence& sequence = request.sequence;
-  if (!config_.windows.empty()) pool.give_back(std::exchange(sequence.window_blocks, 0));
-  if (sequence.window_to == 0) return;
-  charge_window_pools(sequence, -1);
-  sequence.window_from = sequence.window_to = 0;
-}
-
 KvMemory::Reuse KvMemory::begin(Request& request, std::int64_t hit_blocks) {
   Sequence& sequence = request.sequence;
   pool.share(sequence.lease, content(request), hit_blocks);  // first: what windows take is of what nobody holds
-  take_windows(request);
+  pool.take_for_decodes(windows_.take(request, hit_blocks, sequence.lease.tip));
   sequence.computed = hit_blocks * pool.block_tokens();
   const std::int64_t fetched = std::min(sequence.computed, sequence.fetched_to) - sequence.fetched_from;
   sequence.fetched_from = sequence.fetched_to = 0;
@@ -224,7 +175,7 @@ void KvMemory::swap_out(Request& request, Seconds now) {
 
 void KvMemory::swap_in(Request& request, Seconds now) {
   Sequence& sequence = request.sequence;
-  take_windows(request);
+  pool.take_for_decodes(windows_.take(request, 0, nullptr));
   const std::int64_t blocks = blocks_swapped(request);
   pool.take(sequence.lease, blocks);
   sequence.kv_ready = preemption_->read(blocks, now);
@@ -238,12 +189,12 @@ void KvMemory::publish(Request& request) {
 }
 
 void KvMemory::release(Request& request) {
+  pool.give_back(windows_.give_back(request.sequence));
   pool.release(request.sequence.lease);
-  give_back_windows(request);
 }
 
 Lease KvMemory::lend(Request& request) {
-  give_back_windows(request);
+  pool.give_back(windows_.give_back(request.sequence));
   return std::exchange(request.sequence.lease, {});
 }
 
@@ -262,7 +213,7 @@ bool KvMemory::reserve(KvImport& import) {
 void KvMemory::adopt(Request& request, KvImport& import) {
   request.sequence.lease = std::exchange(import.lease, {});
   pool.publish(request.sequence.lease, request.prompt, request.sequence.computed);
-  take_windows(request);
+  pool.take_for_decodes(windows_.take(request, 0, nullptr));
 }
 
 void KvMemory::forget() {

@@ -12,21 +12,10 @@
 #include "sim/serving/replica/decode_set.hpp"
 #include "sim/serving/replica/kv_import.hpp"
 #include "sim/serving/replica/kv_offload.hpp"
+#include "sim/serving/replica/window_entries.hpp"
 #include "sim/serving/request.hpp"
 
 namespace llmscape::serving {
-
-// KV blocks of layers with a sliding window beside layers without (scenario::KvWindows): a sequence holds at most
-// `most` blocks of them, each as large as `weight` blocks of the pool.
-struct WindowLayers {
-  std::int64_t most = 0;
-  double weight = 0;
-};
-
-// A pool of its own for the layers with one window: of each sequence it holds at most `window` tokens.
-struct WindowPool {
-  std::int64_t window = 0, tokens = 0;
-};
 
 // What becomes of the KV entries of a sequence that is preempted.
 enum class Preempted : std::uint8_t {
@@ -94,12 +83,14 @@ class KvMemory {
   // KV blocks that the next `tokens` tokens of the request need beyond those it holds.
   [[nodiscard]] std::int64_t blocks_for_chunk(const Request& request, std::int64_t tokens) const;
   // KV blocks that the request holds for layers with a window while it runs, beside those of its tokens: none where all
-  // layers are alike. Whoever admits it checks that they fit too.
-  [[nodiscard]] std::int64_t window_blocks(const Request& request) const {
-    return config_.windows.empty() ? 0 : blocks_of_windows(request);
+  // layers are alike. Whoever admits it, behind that cached prefix, checks that they fit too.
+  [[nodiscard]] std::int64_t window_blocks(const Request& request, const PrefixTree::Match& hit = {}) const {
+    return windows_.blocks(request, hit);
   }
   // The pools of layers with a window have room for it beside what runs; always where nothing does.
-  [[nodiscard]] bool window_pools_fit(const Request& request) const;
+  [[nodiscard]] bool window_pools_fit(const Request& request) const {
+    return !windows_.any_pools() || windows_.pools_fit(request, match(request));
+  }
   // KV blocks that the decode step `ahead` steps from now takes; below zero: gives back.
   [[nodiscard]] std::int64_t blocks_for_decodes(const DecodeSet& decoding, std::int64_t ahead = 0) const {
     return config_.grows ? decoding.blocks_needed(ahead) : 0;
@@ -161,11 +152,6 @@ class KvMemory {
   }
 
  private:
-  [[nodiscard]] std::int64_t blocks_of_windows(const Request& request) const;
-  [[nodiscard]] double held(double from, double to, double most) const;
-  [[nodiscard]] std::int64_t tokens_of_window(std::size_t pool, std::int64_t from, std::int64_t to) const;
-  void charge_window_pools(const Sequence& sequence, std::int64_t sign);
-  void take_windows(Request& request);
   // Of its entries those stay that the budget keeps of the `computed` tokens.
   void cut(Request& request, std::int64_t computed);
   // Of `entries` of a sequence that decodes, those that are not written over.
@@ -174,10 +160,9 @@ class KvMemory {
   [[nodiscard]] std::int64_t entries_to_swap(const Request& request, std::int64_t computed) const;
   // Those that it has when its next chunk begins.
   [[nodiscard]] std::int64_t entries_of_prompt(const Request& request) const;
-  void give_back_windows(Request& request);
 
   KvMemoryConfig config_;
-  std::vector<std::int64_t> held_in_window_pools_;  // tokens
+  WindowEntries windows_;
   KvSpill* spill_ = nullptr;
   KvPreemption* preemption_ = nullptr;
   std::vector<Seconds> profile_;  // of prefill_time() for 0, kStep, 2 kStep, 4 kStep ... tokens, as far as was asked

@@ -75,7 +75,8 @@ TEST_CASE("what happens only where replicas come and go, or prefixes lie in tier
     CAPTURE(admission);
     const std::string choice = std::string("admission: ") + admission;
     CHECK(warns(gpus(choice), "serving.admission.max_waiting has no effect") != holds(admission, "outstanding"));
-    CHECK_FALSE(warns(gpus(choice + ", cold_start: {boot: 1 s}") + "faults: {schedule: [{at: 1 s, group: h100-sxm, device: 0, lasts: 1 s}]}\n",
+    CHECK_FALSE(warns(gpus(choice + ", cold_start: {boot: 1 s}") +
+                          "faults: {schedule: [{at: 1 s, group: h100-sxm, device: 0, lasts: 1 s}]}\n",
                       "has no effect"));
   }
   for (const char* choice : {"kv_fetch: always", "kv_write: write_through"}) {
@@ -85,6 +86,20 @@ TEST_CASE("what happens only where replicas come and go, or prefixes lie in tier
         warns(gpus(std::string(choice) + ", kv_tiers: [{preset: host-ddr5, capacity: 10 GB}]"), "has no effect"));
   }
   CHECK_FALSE(warns(gpus("retries: 3, kv_fetch: by_cost, kv_write: on_eviction"), "has no effect"));
+}
+
+// Gemma 3 27B has 10 layers without a window and 52 with one, Llama 3.1 none.
+TEST_CASE("a pool that counts layers with a window whole for the sake of a tier says so") {
+  const auto gpu = [](const char* model, const std::string& serving) {
+    return yaml_of(model, kGpus, "tensor_parallel: 2, " + serving);
+  };
+  const std::string tiers = "kv_tiers: [{preset: host-ddr5, capacity: 10 GB}]";
+  const char* text = "keeps the entries of layers with a window whole";
+  CHECK(warns(gpu("gemma-3-27b", tiers), text));
+  CHECK(warns(gpu("gemma-3-27b", tiers + ", kv_windows: pooled"), text));
+  CHECK_FALSE(warns(gpu("gemma-3-27b", tiers + ", kv_windows: ignored"), text));
+  CHECK_FALSE(warns(gpu("gemma-3-27b", "kv_windows: pooled"), text));
+  CHECK_FALSE(warns(gpu("llama-3.1-8b", tiers), text));
 }
 
 TEST_CASE("hosts that search and are never asked are told, as is a time of searches that is not theirs") {

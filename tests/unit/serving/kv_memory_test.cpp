@@ -242,6 +242,92 @@ TEST_CASE("layers with a window hold in the mean what a sequence grows through, 
   CHECK(held(16 * 50, 16 * 100) == 100);
 }
 
+// Prompts of 20 blocks that share their first 16, with layers whose windows of 8 blocks weigh 2 each: the first one
+// takes 20 + 16. The next ones take their last 4 and 2 x 4 of windows; the 4 blocks of window before that they hold
+// together.
+TEST_CASE("layers with a window: the window before a shared prefix's end is held once, as the prefix is") {
+  KvMemoryConfig config = blocks(1000);
+  config.prefix_caching = true;
+  config.windows = {{8, 2}};
+  KvMemory kv(config);
+  const auto asks = [](std::uint64_t id) {
+    Request request = request_of(16 * 20 - 1, 1);
+    request.prompt = {{1, 16 * 16, 0}, {id, 16 * 4 - 1, 0}};
+    return request;
+  };
+  Request first = asks(2), second = asks(3), third = asks(4);
+  CHECK(kv.window_blocks(first, kv.match(first)) == 16);
+  kv.begin(first, 0);
+  kv.extend(first, 16 * 20 - 1);
+  CHECK(kv.pool.used() == 20 + 16);
+  const auto begin = [&kv](Request& request, std::int64_t taken) {
+    const PrefixTree::Match hit = kv.match(request);
+    CHECK(hit.blocks == 16);
+    CHECK(kv.window_blocks(request, hit) == taken);
+    const std::int64_t before = kv.pool.used();
+    kv.begin(request, hit.blocks);
+    CHECK(kv.pool.used() - before == taken);
+    kv.extend(request, 16 * 4 - 1);
+    CHECK(kv.pool.used() - before == taken + 4);
+  };
+  begin(second, 2 * 4 + 2 * 4);
+  begin(third, 2 * 4);
+  kv.release(second);  // the third one still holds the window that they shared
+  CHECK(kv.pool.used() == 20 + 16 + 4 + 2 * 4 + 2 * 4);
+  kv.release(third);
+  kv.release(first);
+  CHECK(kv.pool.used() == 0);
+}
+
+// 100 blocks, of which cached ones take 3 each with their windows: at most 33, not 100.
+TEST_CASE("layers with a window: what is cached takes the places of all layers until it is evicted") {
+  KvMemoryConfig config = blocks(100);
+  config.prefix_caching = true;
+  config.windows = {{2, 2}};
+  KvMemory kv(config);
+  for (std::uint64_t id = 1; id <= 10; ++id) {
+    Request request = request_of(16 * 10, 1);
+    request.prompt = {{id, 16 * 10, 0}};
+    kv.begin(request, 0);
+    kv.extend(request, 16 * 10);
+    kv.release(request);
+    CHECK(kv.pool.free() >= 0);
+  }
+  std::int64_t cached = 0;
+  for (std::uint64_t id = 1; id <= 10; ++id) cached += kv.pool.match({{id, 16 * 10, 0}}, 16 * 10 + 1).blocks;
+  CHECK(cached <= 33);
+  CHECK(cached >= 25);
+}
+
+// A prefix of 1,600 tokens in windows of 100: once for both, beside the 20 that each computes behind it.
+TEST_CASE("pools of layers with a window: the window before a shared prefix's end is held once") {
+  KvMemoryConfig config = blocks(1000);
+  config.prefix_caching = true;
+  config.window_pools = {{100, 200}};
+  KvMemory kv(config);
+  const auto asks = [](std::uint64_t id) {
+    Request request = request_of(1620, 1);
+    request.prompt = {{1, 1600, 0}, {id, 20, 0}};
+    return request;
+  };
+  Request first = asks(2);
+  kv.begin(first, 0);  // 100
+  kv.extend(first, 1620);
+  std::vector<Request> others;
+  for (std::uint64_t id = 3; id < 6; ++id) others.push_back(asks(id));
+  for (Request& request : others) {  // 80 + 20, then 20 more, then too many
+    const bool fits = kv.window_pools_fit(request);
+    CHECK(fits == (&request == &others.front()));
+    if (fits) kv.begin(request, kv.match(request).blocks);
+  }
+  kv.release(first);
+  CHECK(kv.window_pools_fit(others[1]));
+  kv.begin(others[1], kv.match(others[1]).blocks);
+  kv.begin(others[2], kv.match(others[2]).blocks);  // 80 + 3 x 20
+  for (Request& request : others) kv.release(request);
+  CHECK(kv.pool.used() == 0);
+}
+
 TEST_CASE("pools of layers with a window: what a sequence holds of them is given back, and one always runs") {
   KvMemoryConfig config = blocks(1000);
   config.window_pools = {{100, 250}, {40, 1000}};
