@@ -12,6 +12,8 @@ using serving::Request;
 
 namespace {
 
+constexpr double kRounding = 1e-9;  // of a limit
+
 double p99_of(std::vector<double>::const_iterator from, std::vector<double>::const_iterator to) {
   std::vector<double> batch(from, to);
   const auto rank = static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(batch.size()));
@@ -101,9 +103,12 @@ void Observer::add_times(const Request& request, std::vector<Distribution>& to) 
 
 bool Observer::good(const Request& request) const {
   const Limits& limits = limits_[static_cast<std::size_t>(request.slo_class)];
-  return (!limits.ttft || request.ttft() <= *limits.ttft) &&
-         (!limits.tpot || request.tpot().value_or(Seconds()) <= *limits.tpot) &&
-         (!limits.e2e || request.e2e() <= *limits.e2e);
+  // Times are differences of instants: one that meets its limit exactly is off by rounding, either way.
+  const auto meets = [](Seconds time, const std::optional<Seconds>& limit) {
+    return !limit || time <= *limit * (1 + kRounding);
+  };
+  return meets(request.ttft(), limits.ttft) && meets(request.tpot().value_or(Seconds()), limits.tpot) &&
+         meets(request.e2e(), limits.e2e);
 }
 
 void Observer::on_request(const Request& request, Outcome outcome, Seconds at) {

@@ -15,6 +15,11 @@ bool switched_on(Availability availability) {
          availability == Availability::draining;
 }
 
+// Of one that is to serve when it is repaired, the machine stays: it is rented, and its other devices are idle.
+bool provisioned(const Member& member, Availability availability) {
+  return switched_on(availability) || (availability == Availability::down && member.wanted);
+}
+
 Availability at_rest(int cordons, bool for_good) {
   if (for_good) return Availability::lost;
   return cordons > 0 ? Availability::down : Availability::off;
@@ -78,7 +83,7 @@ void FleetManager::spend(PoolHistory& history, const Member& member, Seconds unt
 void FleetManager::set_availability(Member& member, Availability availability, Seconds now) {
   spend(state_.pools[member.pool].history, member, now);
   member.since = now;
-  const bool was_on = switched_on(member.availability), is_on = switched_on(availability);
+  const bool was_on = provisioned(member, member.availability), is_on = provisioned(member, availability);
   if (was_on && !is_on) member.provisioned.switch_off(now);
   if (!was_on && is_on) member.provisioned.switch_on(now);
   member.availability = availability;

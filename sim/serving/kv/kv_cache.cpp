@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/serving/kv/kv_cache.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <stdexcept>
 
 namespace llmscape::serving {
@@ -32,10 +32,17 @@ void KvCache::evict_for(std::int64_t blocks) {
   }
 }
 
-// Of cached blocks that nobody refers to, as many as take at least so many places.
+// Of cached blocks that nobody refers to, as few as take at least so many places: what is evicted then does not depend
+// on whether places are taken together or one by one.
 void KvCache::evict_places(std::int64_t places, const PrefixTree::OnEvicted& tell) {
-  const std::int64_t blocks =
-      beside_ == 0 ? places : static_cast<std::int64_t>(std::ceil(static_cast<double>(places) / (1 + beside_)));
+  std::int64_t blocks = places;
+  if (beside_ > 0) {
+    const std::int64_t cached = tree_.evictable_blocks(), most = places_of(cached) - places;
+    std::int64_t left = std::max<std::int64_t>(0, static_cast<std::int64_t>(static_cast<double>(most) / (1 + beside_)));
+    while (left < cached && places_of(left + 1) <= most) ++left;
+    while (left > 0 && places_of(left) > most) --left;
+    blocks = cached - left;
+  }
   evicted_ += tree_.evict(blocks, tell);
 }
 

@@ -73,9 +73,9 @@ class KvCache {
 
  private:
   // What the blocks that nobody refers to take.
-  [[nodiscard]] std::int64_t cached_places() const {
-    const std::int64_t blocks = tree_.evictable_blocks();
-    return beside_ == 0 ? blocks : blocks + static_cast<std::int64_t>(beside_ * static_cast<double>(blocks));
+  [[nodiscard]] std::int64_t cached_places() const { return places_of(tree_.evictable_blocks()); }
+  [[nodiscard]] std::int64_t places_of(std::int64_t cached) const {
+    return beside_ == 0 ? cached : cached + static_cast<std::int64_t>(beside_ * static_cast<double>(cached));
   }
   void evict_for(std::int64_t blocks);
   void evict_places(std::int64_t places, const PrefixTree::OnEvicted& tell);

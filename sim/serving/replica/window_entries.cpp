@@ -52,8 +52,8 @@ std::int64_t WindowEntries::tokens_of(std::size_t pool, std::int64_t from, std::
 bool WindowEntries::pools_fit(const Request& request, const PrefixTree::Match& hit) const {
   const std::int64_t behind = shared_ ? hit.blocks * block_tokens_ : 0;
   for (std::size_t i = 0; i < pools_.size(); ++i) {
-    std::int64_t more = tokens_of(i, request.tokens_to_compute() - behind,
-                                  request.prompt_tokens + request.answer_here() - behind);
+    std::int64_t more =
+        tokens_of(i, request.tokens_to_compute() - behind, request.prompt_tokens + request.answer_here() - behind);
     if (!known(hit.tip)) more += std::min(behind, pools_[i].window - more);
     if (held_in_pools_[i] > 0 && held_in_pools_[i] + more > pools_[i].tokens) return false;
   }
