@@ -96,17 +96,27 @@ class PlanOptimizer {
 
   std::vector<Judged> evaluate(const std::vector<Genome>& genomes) {
     std::vector<Judged> judged(genomes.size());
-    if (options_.interrupted()) {
-      counts_.interrupted = true;
-      return judged;
-    }
+    if (options_.interrupted()) counts_.interrupted = true;
+    if (counts_.interrupted || !counts_.incomparable.empty()) return judged;
     std::vector<Evaluation> batch;
     for (const Genome& genome : genomes) batch.push_back({number_of(genome), genome, {}, false});
     for (std::size_t i = 0; i < rungs_.size(); ++i) climb(batch, rungs_[i], kRungs[i]);
     run_at_length(batch);
+    find_incomparable();
     progress_(counts_.configurations, query_.evaluations);
     for (std::size_t i = 0; i < batch.size(); ++i) judged[i] = std::move(batch[i].judged);
     return judged;
+  }
+
+  void find_incomparable() {
+    const auto look_at = [this](const Expression& expression) {
+      if (counts_.incomparable.empty()) counts_.incomparable = incomparable(expression, table_, query_.include_invalid);
+    };
+    for (const Objective& objective : query_.objectives) look_at(objective.expression);
+    for (const Limit& limit : query_.slo) {
+      look_at(limit.left);
+      look_at(limit.right);
+    }
   }
 
   // Runs what is left of the batch at a part of its length, and drops what is hopeless.
