@@ -76,8 +76,8 @@ bool is_sum(const metrics::Metric& metric) {
 }
 
 bool is_counter(const metrics::Metric& metric) {
-  constexpr std::array<std::string_view, 11> kCounters = {"computed",    "reused",    "fetched",     "recomputed",
-                                                          "invalidated", "discarded", "preemptions", "loads",
+  constexpr std::array<std::string_view, 11> kCounters = {"computed",    "reused",      "fetched",     "recomputed",
+                                                          "invalidated", "discarded",   "preemptions", "loads",
                                                           "load_s",      "model_loads", "model_load_s"};
   return std::ranges::find(kCounters, metric.key) != kCounters.end();
 }
@@ -112,9 +112,8 @@ std::vector<const metrics::Column*> sums_in(const Expression& expression) {
 std::vector<const metrics::Column*> incomparable(const Expression& expression, const ResultsTable& table,
                                                  bool include_invalid) {
   std::vector<const metrics::Column*> looked_at = sums_in(expression), found;
-  std::ranges::move(
-      metrics_in(expression, false, [](const metrics::Metric& metric) { return metric.key == kPeak; }),
-      std::back_inserter(looked_at));
+  std::ranges::move(metrics_in(expression, false, [](const metrics::Metric& metric) { return metric.key == kPeak; }),
+                    std::back_inserter(looked_at));
   if (looked_at.empty()) return found;
   const std::vector<Configuration> all = configurations(table);
   for (const metrics::Column* column : looked_at) {
@@ -131,8 +130,9 @@ std::vector<const metrics::Column*> incomparable(const Expression& expression, c
 }
 
 std::string advice_on(const metrics::Metric& metric) {
-  return fmt::format("look at {}{}", instead_of(metric),
-                     is_sum(metric) ? ", or take figures of whole runs: 'window: {rule: whole}' without a warm-up" : "");
+  return fmt::format(
+      "look at {}{}", instead_of(metric),
+      is_sum(metric) ? ", or take figures of whole runs: 'window: {rule: whole}' without a warm-up" : "");
 }
 
 void check_comparable(std::string_view what, const SourceRange& where, const Expression& expression,

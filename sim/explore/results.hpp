@@ -34,6 +34,9 @@ struct ResultRow {
   // What its joules include: of hardware::kEnergyBoundaryNames, several with '+'; empty: not known.
   std::string energy_boundary{};
   std::string currency{};  // of its costs, as the scenario names it; empty where it has none
+  // Of a run that was read from its own file; results.csv does not have them.
+  std::string window_rule{};              // its figures are of the window by this rule: "whole" where it has no other
+  std::optional<double> largest_batch{};  // sequences in a step of one replica
 };
 
 // The table in results.csv: columns `point`, `id`, one for each axis, `repeat`, `seed`, `verdict`, then those of

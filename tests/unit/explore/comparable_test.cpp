@@ -20,8 +20,8 @@ using Metrics = std::vector<std::pair<std::string, double>>;
 const metrics::Metric& metric(const std::string& name) { return *metrics::find_column(name)->metric; }
 
 // Two memories that do the same work at the same rent of 3 USD an hour. The slow one fills later, so that its steady
-// window is shorter: 57.3 s x 3 USD / 3600 s = 0.0478 USD, of the fast one 61.6 s = 0.0513 USD. Of the whole run, 73 and
-// 69.8 s, the slow one pays more: 0.0608 and 0.0582 USD.
+// window is shorter: 57.3 s x 3 USD / 3600 s = 0.0478 USD, of the fast one 61.6 s = 0.0513 USD. Of the whole run, 73
+// and 69.8 s, the slow one pays more: 0.0608 and 0.0582 USD.
 ResultsTable two_memories(bool whole, double slow_window = 57.3, double slow_completed = 400) {
   ResultsTable table;
   table.axes = {"memory"};
