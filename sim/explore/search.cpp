@@ -136,12 +136,13 @@ class Searcher {
     Diagnostics unheard;
     const auto scenario = scenario_of(plan_, point(value, 0), options_.catalogs, unheard);
     const SearchRun& run = runs_[value].at(0);
-    const auto of = [&run](const char* name) {
+    const auto of = [&run](std::string_view name) {
       return run.row.metrics[static_cast<std::size_t>(metrics::find_column(name) - metrics::columns().data())];
     };
     const auto window = of("window_s"), whole = of("simulated_s");
     const bool stated = scenario && scenario->config.window.rule == metrics::WindowRule::between;
     if (stated || !window || !whole || window->value == whole->value) sums.clear();
+    std::erase_if(sums, [&](const metrics::Column* column) { return !of(column->name); });  // said to be lacking
     return sums;
   }
 
