@@ -15,9 +15,10 @@ namespace {
 
 constexpr const char* kFooter =
     R"(The last column names the one that is better, where one direction is: see 'llmscape list metrics'.
-It names none for total_joules, total_cost and co2_g where the windows differ in length, for
-counts that grow with a run (preemptions, computed, loads, ...) where windows and numbers of
-requests differ, and for joules and money that are unlike. 'same': equal to nine digits.
+It names none for total_joules, total_cost and co2_g where the windows differ in length (unless
+both are whole runs that completed as many calls), for peak_w where its slices do, for counts that
+grow with a run (preemptions, computed, loads, ...) where windows and numbers of requests differ,
+and for joules and money that are unlike. 'same': equal to nine digits.
 
 Examples:
   llmscape run scenario.yaml -o a

@@ -20,6 +20,7 @@
 #include "sim/cli/sweep_folder.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/whole_numbers.hpp"
+#include "sim/explore/comparable.hpp"
 #include "sim/explore/optimize_plan.hpp"
 #include "sim/explore/pareto.hpp"
 #include "sim/report/frontier.hpp"
@@ -138,6 +139,16 @@ int optimize(const Arguments& arguments, const std::vector<std::string>& typed) 
   const explore::OptimizationCounts counts = explore::optimize_plan(*plan, query, names, store, options);
   tell_damaged(counts.damaged);
   manifest.write(store.folder(), typed);
+  for (const metrics::Column* column : counts.incomparable)
+    diagnostics.error({},
+                      fmt::format("an objective or a limit is {}, and what it was taken over differs in length: {} "
+                                  "configurations ran, no more were looked at",
+                                  column->name, counts.configurations),
+                      explore::advice_on(*column->metric));
+  if (!counts.incomparable.empty()) {
+    arguments.messages.show(diagnostics);
+    return kUsage;
+  }
   return tell(query, counts, *plan, store, arguments);
 }
 

@@ -18,6 +18,7 @@
 #include "sim/cli/objective_options.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/explore/axis_role.hpp"
+#include "sim/explore/comparable.hpp"
 #include "sim/report/frontier.hpp"
 
 namespace llmscape::cli::pareto_verb {
@@ -81,6 +82,7 @@ class Reading {
     else if (planned) query_.slo = condition(planned->text, planned->where);
     query_.include_invalid = arguments_.include_invalid;
     check_money();
+    check_lengths();
     read_epsilon();
     if (!arguments_.reference.empty()) read_reference();
     return std::move(query_);
@@ -120,6 +122,18 @@ class Reading {
     if (query_.slo && explore::counts_money(*query_.slo)) check("the SLO", "slo", query_.slo->text());
     if (!arguments_.dominated.empty() && counted_in(query_.objectives).money)
       check("--dominates", "--dominates", arguments_.dominated);
+  }
+
+  // Sums over windows of unlike length, and peaks of unlike slices, have no order.
+  void check_lengths() {
+    if (diagnostics_.has_errors()) return;
+    const explore::ResultsTable left = query_.where ? explore::rows_where(table_, *query_.where) : table_;
+    const auto check = [&](const std::string& what, const Expression& expression) {
+      explore::check_comparable(what, {}, expression, left, query_.include_invalid, diagnostics_);
+    };
+    for (const Objective& objective : query_.objectives) check("an objective", objective.expression);
+    if (query_.slo) check("the SLO", *query_.slo);
+    if (query_.where) check("--where", *query_.where);
   }
 
   std::optional<Expression> condition(const std::string& text, const SourceRange& where) {

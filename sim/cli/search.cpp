@@ -18,6 +18,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/whole_numbers.hpp"
+#include "sim/explore/comparable.hpp"
 #include "sim/explore/search.hpp"
 #include "sim/report/search_answer.hpp"
 #include "sim/result/metric_table.hpp"
@@ -127,6 +128,10 @@ int search(const Arguments& arguments) {
     lacking.error(typed("--slo", arguments.slo),
                   fmt::format("the run has no {}", in_quotes(metrics::short_name(*column))),
                   explore::needed_for(*column->metric));
+  for (const metrics::Column* column : answer.incomparable)
+    lacking.error(typed("--slo", arguments.slo),
+                  fmt::format("{} is a sum over the window, whose length differs from value to value", column->name),
+                  explore::advice_on(*column->metric));
   if (lacking.has_errors()) {
     arguments.messages.show(lacking, "See 'llmscape list metrics'.");
     return kUsage;

@@ -20,6 +20,7 @@
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/whole_numbers.hpp"
+#include "sim/explore/comparable.hpp"
 #include "sim/explore/parameters.hpp"
 #include "sim/explore/results.hpp"
 #include "sim/result/metric_table.hpp"
@@ -131,6 +132,12 @@ int run_verb(const Arguments& arguments) {
     arguments.messages.show(lacking, "See 'llmscape list metrics'.");
     return kUsage;
   }
+  for (const metrics::Column* column : found.incomparable)
+    lacking.warning(kCommandLine,
+                    fmt::format("effects on {} are left out where the figure changes the length that it is taken over",
+                                column->name),
+                    explore::advice_on(*column->metric));
+  arguments.messages.show(lacking);
   write_file_atomically(arguments.output, text_of(found, arguments.format));
   return kDone;
 }

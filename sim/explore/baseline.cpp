@@ -29,6 +29,7 @@ struct ConfigurationConfig {
   std::int64_t runs = 1;
   std::optional<std::string> currency;
   std::optional<std::int64_t> seed;
+  Extent over;
   std::map<std::string, ValueConfig> metrics;
 };
 struct BaselineConfig {
@@ -55,6 +56,18 @@ const Fields<ValueConfig>& value_fields() {
   return fields;
 }
 
+const Fields<Extent>& extent_fields() {
+  static const Fields<Extent> fields = [] {
+    Fields<Extent> f("over", "what sums (total_joules, total_cost, co2_g) and peak_w were taken over");
+    f.add("window_s", &Extent::window_s, "length of the window; absent: not known");
+    f.add("simulated_s", &Extent::simulated_s, "that of the whole run; absent: not known");
+    f.add("completed", &Extent::completed, "calls that were completed; absent: not known");
+    f.add("peak_window_s", &Extent::peak_window_s, "length of the slices of peak_w; absent: not known");
+    return f;
+  }();
+  return fields;
+}
+
 const Fields<ConfigurationConfig>& configuration_fields() {
   static const Fields<ConfigurationConfig> fields = [] {
     Fields<ConfigurationConfig> f("configuration", "points of a sweep that differ in nothing but their seed");
@@ -62,6 +75,8 @@ const Fields<ConfigurationConfig>& configuration_fields() {
     f.add("runs", &ConfigurationConfig::runs, "repeats that the metrics are taken over").at_least(1);
     f.add("seed", &ConfigurationConfig::seed, "of the first repeat; the others count up from it");
     f.add("currency", &ConfigurationConfig::currency, "of its costs; absent: it has none, or it is not known");
+    f.add_group("over", &ConfigurationConfig::over, extent_fields(),
+                "what its sums were taken over; absent: not known");
     f.add_group("metrics", &ConfigurationConfig::metrics, value_fields(), "by the names that results.csv has")
         .required();
     return f;
@@ -77,7 +92,8 @@ const Fields<BaselineConfig>& baseline_fields() {
     f.add("tolerances", &BaselineConfig::tolerances,
           "the same of single metrics, a share or an amount: {ttft.p99: 2 ms, itl: 5%}");
     f.add("metrics", &BaselineConfig::metrics,
-          "what is compared: [ttft.p99, goodput_rps]; absent: every metric of which more or less is better");
+          "what is compared: [ttft.p99, goodput_rps]; absent: every metric of which more or less is better, without "
+          "sums over the window (total_joules, total_cost, co2_g)");
     f.add("axes", &BaselineConfig::axes, "of the sweep").required();
     f.add_group("configurations", &BaselineConfig::configurations, configuration_fields(), "in the order of the plan")
         .required();
@@ -157,6 +173,7 @@ void read_configurations(std::vector<ConfigurationConfig> configs, const YamlNod
     out.runs = config.runs;
     out.currency = config.currency.value_or("");
     out.seed = config.seed;
+    out.over = config.over;
   }
 }
 
@@ -175,6 +192,18 @@ std::string in_json(const Estimate& e, const std::vector<double>& runs) {
   return text + '}';
 }
 
+std::string in_json(const Extent& over) {
+  std::string text;
+  const auto add = [&text](const char* name, const std::optional<double>& value) {
+    if (value) text += fmt::format(R"({}"{}": {})", text.empty() ? "" : ", ", name, *value);
+  };
+  add("window_s", over.window_s);
+  add("simulated_s", over.simulated_s);
+  add("completed", over.completed);
+  add("peak_window_s", over.peak_window_s);
+  return text.empty() ? "" : fmt::format(", \"over\": {{{}}}", text);
+}
+
 std::string in_json(const Baseline::Configuration& configuration) {
   std::string metrics;
   for (const metrics::Column& column : metrics::columns())
@@ -186,6 +215,7 @@ std::string in_json(const Baseline::Configuration& configuration) {
     }
   std::string more = configuration.seed ? fmt::format(", \"seed\": {}", *configuration.seed) : "";
   if (!configuration.currency.empty()) more += ", \"currency\": " + in_json(configuration.currency);
+  more += in_json(configuration.over);
   return fmt::format("    {{\"values\": {}, \"runs\": {}{}, \"metrics\": {{{}}}}}", in_json(configuration.values),
                      configuration.runs, more, metrics);
 }
@@ -212,7 +242,7 @@ MetricColumns Baseline::columns() const {
   for (const std::string& name : metrics) std::ranges::copy(metrics::find_columns(name), std::back_inserter(chosen));
   MetricColumns all;
   for (const metrics::Column& column : metrics::columns())
-    if (metrics.empty() ? column.metric->better != metrics::Better::neither
+    if (metrics.empty() ? column.metric->better != metrics::Better::neither && !is_sum(*column.metric)
                         : std::ranges::find(chosen, &column) != chosen.end())
       all.push_back(&column);
   return all;
@@ -275,6 +305,7 @@ Baseline baseline_of(const ResultsTable& table, const Baseline& before, Diagnost
       if (!held) continue;
       out.metrics[column->name] = *held;
       if (counts_money(*column)) out.currency = configuration.currency;
+      if (!instead_of(*column->metric).empty()) out.over = extent_of(configuration);
       for (const std::size_t row : configuration.rows)
         if (out.runs > 1) out.by_seed[column->name].push_back(table.rows[row].metrics[place]->value);
     }

@@ -9,6 +9,7 @@
 
 #include "base/diagnostics.hpp"
 #include "base/field_info.hpp"
+#include "sim/explore/comparable.hpp"
 #include "sim/explore/results.hpp"
 #include "sim/result/metric_table.hpp"
 
@@ -35,6 +36,7 @@ struct Baseline {
     std::int64_t runs = 1;                    // repeats that its values are taken over
     std::string currency{};                   // of amounts of money; empty: not known, or there are none
     std::optional<std::int64_t> seed;         // of the first of them, the others count up; absent: not known
+    Extent over{};                            // of sums and of the peak of power, where it has some
     std::map<std::string, Estimate> metrics;  // by the name of their column
     // Of each repeat, for metrics that all of several have: later runs with the same seeds are compared seed by seed.
     std::map<std::string, std::vector<double>> by_seed{};
@@ -48,12 +50,13 @@ struct Baseline {
   std::string tool;                       // that made it
   Tolerance tolerance{0.01, true, "1%"};  // of metrics that no rule is for
   std::vector<Rule> rules;                // one for a column goes before one for its metric
-  std::vector<std::string> metrics;       // names of what is compared; empty: every metric that has a better direction
+  std::vector<std::string>
+      metrics;  // names of what is compared; empty: every metric that has a better direction and is no sum
   std::vector<std::string> axes;
   std::vector<Configuration> configurations;
 
   [[nodiscard]] const Tolerance& tolerance_of(const metrics::Column& column) const;
-  // The columns of `metrics`.
+  // The columns of `metrics`. Sums over the window have to be named: they go with its length (comparable.hpp).
   [[nodiscard]] MetricColumns columns() const;
 };
 

@@ -38,11 +38,16 @@ MetricStanding standing_of(const Estimate& before, const Estimate& now, const st
 }
 
 MetricCheck check_metric(const metrics::Column& column, std::optional<Estimate> before, std::optional<Estimate> now,
-                         const std::optional<Differences>& differences, const Tolerance& tolerance) {
+                         const std::optional<Differences>& differences, const Tolerance& tolerance,
+                         const std::string& incomparable) {
   MetricCheck check{&column, MetricStanding::worse, before, now, tolerance, ""};
   if (!now) check.reason = "the results lack it";
   else if (!before) check.reason = "the baseline lacks it";
   else check.standing = standing_of(*before, *now, differences, tolerance, *column.metric);
+  if (before && now && check.standing != MetricStanding::same && !incomparable.empty()) {
+    check.standing = MetricStanding::ambiguous;
+    check.reason = incomparable;
+  }
   const bool moved = before && now && check.standing == MetricStanding::worse;
   if (moved && column.metric->better == metrics::Better::neither) check.reason = "it must not move";
   return check;
@@ -91,6 +96,16 @@ std::optional<Differences> differences_of(const Configuration& now, const Baseli
   return differences;
 }
 
+// Why a change of the metric would be none of the system; empty where it is. A length that the baseline does not say
+// may be any.
+std::string incomparable_by(const metrics::Metric& metric, const Configuration& now,
+                            const Baseline::Configuration& before) {
+  const Extent extent = extent_of(now);
+  const bool known = is_sum(metric) ? before.over.window_s.has_value() : before.over.peak_window_s.has_value();
+  if (instead_of(metric).empty() || (known && comparable(metric, before.over, extent))) return "";
+  return fmt::format("{}: look at {}", unlike(metric, before.over, extent), instead_of(metric));
+}
+
 ConfigurationCheck compare(const Configuration& now, const Baseline::Configuration* before, const Baseline& baseline,
                            const MetricColumns& only, const ResultsTable& table) {
   ConfigurationCheck check{now.label, "", {}};
@@ -105,7 +120,8 @@ ConfigurationCheck compare(const Configuration& now, const Baseline::Configurati
     if (known == before->metrics.end() && !value) continue;
     check.metrics.push_back(check_metric(
         *column, known == before->metrics.end() ? std::nullopt : std::optional(of_runs(known->second, before->runs)),
-        value, differences_of(now, *before, *column, table), baseline.tolerance_of(*column)));
+        value, differences_of(now, *before, *column, table), baseline.tolerance_of(*column),
+        incomparable_by(*column->metric, now, *before)));
     if (counts_money(*column)) check.metrics.back().currency = now.currency.empty() ? before->currency : now.currency;
   }
   return check;
@@ -135,6 +151,24 @@ std::vector<std::string> never_compared(const Check& check, const Baseline& base
     if (!whole || !touched.contains(column->metric)) names.push_back(metrics::short_name(*column));
   }
   return names;
+}
+
+// Metrics that somebody held and that say nothing here, each once.
+void tell_incomparable(const Check& check, Diagnostics& diagnostics) {
+  std::map<std::string, std::pair<const MetricCheck*, std::size_t>> told;
+  for (const ConfigurationCheck& configuration : check.configurations)
+    for (const MetricCheck& each : configuration.metrics)
+      if (each.standing == MetricStanding::ambiguous && !each.reason.empty()) {
+        auto& [first, count] = told[each.metric->name];
+        if (count++ == 0) first = &each;
+      }
+  for (const auto& [name, found] : told)
+    diagnostics.warning(
+        {},
+        fmt::format("{} is not judged where it moved{}: it was taken over {}", name,
+                    found.second > 1 ? fmt::format(" ({} configurations)", found.second) : "",
+                    found.first->reason.substr(0, found.first->reason.find(':'))),
+        fmt::format("--update with --metrics takes {} instead", instead_of(*found.first->metric->metric)));
 }
 
 // Whether an amount of money was compared with one in another currency, or with one of which nobody knows.
@@ -207,6 +241,7 @@ std::optional<Check> check(const ResultsTable& table, const Baseline& baseline, 
     missing.erase(known);
   }
   if (diagnostics.errors() > errors) return std::nullopt;
+  tell_incomparable(result, diagnostics);
   const std::vector<std::string> names = short_names(table.axes);
   for (const Baseline::Configuration& configuration : baseline.configurations)
     for (const auto& [values, lost] : missing)

@@ -14,7 +14,7 @@ namespace llmscape::explore {
 enum class MetricStanding {
   same,       // within the tolerance
   better,     // beyond it, and the intervals are apart
-  ambiguous,  // beyond it, but the intervals overlap
+  ambiguous,  // beyond it, but the intervals overlap, or the two are not comparable
   worse,      // beyond it, and the intervals are apart; or it cannot be compared
 };
 std::string_view name_of(MetricStanding standing);  // "SAME", "BETTER", ...

@@ -74,16 +74,20 @@ Rows rows_of(const ResultsTable& table, const Configuration& configuration) {
   return rows;
 }
 
-// Where repeats are noisy one by one, what they say together counts: the calls of all, and the interval of the mean.
+// Where repeats are not valid one by one, what they say together counts: whether the load of most of them rose, the
+// calls of all, and the interval of the mean. Were one that drifts enough, more seeds would make any load unsteady.
 std::string verdict_of(const Rows& rows) {
-  bool noisy = false;
+  const ResultRow* drifting = nullptr;  // the first
+  std::size_t valid = 0, drift = 0;
   double calls = 0;
   for (const ResultRow* row : rows) {
-    if (row->verdict == "noisy") noisy = true;
-    else if (row->verdict != "valid") return row->verdict;
+    if (row->verdict == "valid") ++valid;
+    else if (drifts(row->verdict)) drifting = ++drift == 1 ? row : drifting;
+    else if (row->verdict != "noisy") return row->verdict;
     if (const auto& completed = row->metrics[column_of("completed")]) calls += completed->value;
   }
-  if (!noisy) return "valid";
+  if (drifting && is_half(drift, rows.size())) return drifting->verdict;
+  if (valid == rows.size()) return "valid";
   const auto p99 = scatter_over(rows, column_of("ttft.p99"));
   const bool told = rows.size() > 1 && calls >= static_cast<double>(metrics::kFewestCompletions) && p99 &&
                     p99->high - p99->value <= metrics::kWidestInterval * p99->value;
@@ -110,6 +114,10 @@ Estimate mean_of(const std::vector<double>& values) {
   const double half = confidence_half_width(values).value_or(0);
   return {mean, mean - half, mean + half};
 }
+
+bool drifts(std::string_view verdict) { return verdict == "unsteady" || verdict == "saturated"; }
+
+bool is_half(std::size_t some, std::size_t all) { return 2 * some >= all; }
 
 std::optional<Estimate> over_repeats(const ResultsTable& table, const Configuration& configuration,
                                      std::size_t metric) {

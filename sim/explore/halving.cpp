@@ -13,7 +13,7 @@ namespace llmscape::explore {
 namespace {
 
 constexpr double kMargin = 0.1;      // by which a short run must be beaten in every objective
-constexpr double kSpareUse = 0.5;    // of KV memory: up to it a run of all requests has room, too
+constexpr double kSpareUse = 0.5;    // of KV memory, or of a batch: up to it a run of all requests has room, too
 constexpr double kFarFromLimit = 1;  // relative violation of the constraints that no longer run puts right
 
 bool clearly_dominates(const Losses& a, const Losses& b) {
@@ -46,7 +46,7 @@ std::optional<std::vector<std::string>> shortened(const scenario::Scenario& scen
   return overrides;
 }
 
-std::vector<std::optional<Estimate>> done_in(const ResultRow& row) {
+std::vector<std::optional<Estimate>> done_in(const ResultRow& row, const std::vector<std::int64_t>& most_sequences) {
   std::vector<std::optional<Estimate>> done = row.metrics;
   const auto metric = [&done](std::string_view name) -> std::optional<Estimate>& {
     return done[static_cast<std::size_t>(metrics::find_column(name) - metrics::columns().data())];
@@ -56,6 +56,14 @@ std::vector<std::optional<Estimate>> done_in(const ResultRow& row) {
     use.reset();
     metric("blocks").reset();
   }
+  const auto may_fill = [&](std::int64_t most) {
+    return !row.largest_batch || *row.largest_batch > kSpareUse * static_cast<double>(most);
+  };
+  const bool filled = std::ranges::any_of(most_sequences, may_fill);
+  for (const std::int64_t most : most_sequences) {
+    const auto value = static_cast<double>(most);
+    done.push_back(filled ? std::optional(Estimate{value, value, value}) : std::nullopt);
+  }
   return done;
 }
 
@@ -63,11 +71,12 @@ std::vector<bool> hopeless(const std::vector<Short>& all, std::size_t candidates
   std::vector<bool> drop;
   for (auto candidate = all.end() - static_cast<std::ptrdiff_t>(candidates); candidate != all.end(); ++candidate) {
     const auto beats = [&](const Short& other) {
-      return other.violation == 0 && !other.losses.empty() && clearly_dominates(other.losses, candidate->losses);
+      return other.violation == 0 && !other.losses.empty() && !other.fell_back && other.rule == candidate->rule &&
+             clearly_dominates(other.losses, candidate->losses);
     };
     const bool has_twin = std::find(all.begin(), candidate, *candidate) != candidate;
     drop.push_back(candidate->losses.empty() || candidate->violation > kFarFromLimit || has_twin ||
-                   std::ranges::any_of(all, beats));
+                   (!candidate->fell_back && std::ranges::any_of(all, beats)));
   }
   return drop;
 }

@@ -96,23 +96,35 @@ class PlanOptimizer {
 
   std::vector<Judged> evaluate(const std::vector<Genome>& genomes) {
     std::vector<Judged> judged(genomes.size());
-    if (options_.interrupted()) {
-      counts_.interrupted = true;
-      return judged;
-    }
+    if (options_.interrupted()) counts_.interrupted = true;
+    if (counts_.interrupted || !counts_.incomparable.empty()) return judged;
     std::vector<Evaluation> batch;
     for (const Genome& genome : genomes) batch.push_back({number_of(genome), genome, {}, false});
     for (std::size_t i = 0; i < rungs_.size(); ++i) climb(batch, rungs_[i], kRungs[i]);
     run_at_length(batch);
+    find_incomparable();
     progress_(counts_.configurations, query_.evaluations);
     for (std::size_t i = 0; i < batch.size(); ++i) judged[i] = std::move(batch[i].judged);
     return judged;
+  }
+
+  void find_incomparable() {
+    const auto look_at = [this](const Expression& expression) {
+      if (counts_.incomparable.empty()) counts_.incomparable = incomparable(expression, table_, query_.include_invalid);
+    };
+    for (const Objective& objective : query_.objectives) look_at(objective.expression);
+    for (const Limit& limit : query_.slo) {
+      look_at(limit.left);
+      look_at(limit.right);
+    }
   }
 
   // Runs what is left of the batch at a part of its length, and drops what is hopeless.
   void climb(std::vector<Evaluation>& batch, Rung& rung, double share) {
     std::vector<Evaluation*> shorter;
     std::vector<std::vector<Point>> points;
+    std::vector<std::string> rules;                         // of windows, as asked for
+    std::vector<std::vector<std::int64_t>> most_sequences;  // of pools
     for (Evaluation& evaluation : batch) {
       if (evaluation.dropped) continue;
       Diagnostics unheard;  // a scenario that is refused is refused at full length too, and counted there
@@ -121,6 +133,10 @@ class PlanOptimizer {
       if (!overrides) continue;
       shorter.push_back(&evaluation);
       points.push_back(points_of(evaluation, *overrides));
+      rules.push_back(std::string(metrics::name_of(scenario->config.window.rule)));
+      most_sequences.emplace_back();
+      for (const scenario::PoolConfig& pool : scenario->pools)
+        most_sequences.back().push_back(pool.batcher->max_sequences());
       counts_.full_lengths += share;
     }
     run(rung.store, points);
@@ -128,7 +144,13 @@ class PlanOptimizer {
       const std::vector<ResultRow> rows = rows_of(points[i], rung.store);
       shorter[i]->judged = judge(rows, true);
       Short& known = rung.known.emplace_back(Short{shorter[i]->judged.losses, shorter[i]->judged.violation});
-      for (const ResultRow& row : rows) std::ranges::move(done_in(row), std::back_inserter(known.metrics));
+      known.rule = rules[i];
+      for (const ResultRow& row : rows) {
+        std::ranges::move(done_in(row, most_sequences[i]), std::back_inserter(known.metrics));
+        // What is saturated by a part of its requests is so by all of them.
+        const bool counts = row.verdict != "saturated" || query_.include_invalid;
+        known.fell_back = known.fell_back || (counts && row.window_rule != known.rule);
+      }
     }
     const std::vector<bool> drop = hopeless(rung.known, shorter.size());
     for (std::size_t i = 0; i < shorter.size(); ++i) {

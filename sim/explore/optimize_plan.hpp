@@ -41,6 +41,8 @@ struct OptimizationCounts {
   std::uint64_t failed = 0, refused = 0;
   double full_lengths = 0;  // requests simulated, in runs of full length; known ones count too
   bool interrupted = false;
+  // Metrics that the first configurations cannot be compared by (comparable.hpp): then no more are evaluated.
+  std::vector<const metrics::Column*> incomparable{};
   std::vector<std::filesystem::path> damaged;  // as SweepCounts has them
 };
 

@@ -39,8 +39,9 @@ std::string curves(const result::RunResult& result) {
 }
 
 std::string series(const TimeLines& lines) {
-  return fmt::format("{{\"window_s\": {}, {}, {}, {}, {}}}", lines.window_s, line("waiting", lines.waiting),
-                     line("batch", lines.batch), line("kv_blocks", lines.kv_blocks), line("power_w", lines.power_w));
+  return fmt::format("{{\"window_s\": {}, \"largest_batch\": {}, {}, {}, {}, {}}}", lines.window_s, lines.largest_batch,
+                     line("waiting", lines.waiting), line("batch", lines.batch), line("kv_blocks", lines.kv_blocks),
+                     line("power_w", lines.power_w));
 }
 
 bool ends_whole(const std::filesystem::path& point_file) {

@@ -36,7 +36,8 @@ struct Point {
 //              start from `folder` of the sweep's plan.yaml
 //   result     run/1, as 'run --format json' prints it
 //   curves     {"levels": [0, 0.01, ...], "ttft_s": [...], "tpot_s": [...], "itl_s": [...], "e2e_s": [...]}: quantiles
-//   series     {"window_s": w, "waiting": [...], "batch": [...], "kv_blocks": [...], "power_w": [...]}
+//   series     {"window_s": w, "largest_batch": n, "waiting": [...], "batch": [...], "kv_blocks": [...],
+//              "power_w": [...]}
 std::string point_json(const Point& point, const std::string& id, const std::vector<std::string>& columns,
                        const std::string& scenario, const std::map<std::string, std::string>& inputs,
                        const result::RunResult& result, const TimeLines& lines);

@@ -34,6 +34,9 @@ struct ResultRow {
   // What its joules include: of hardware::kEnergyBoundaryNames, several with '+'; empty: not known.
   std::string energy_boundary{};
   std::string currency{};  // of its costs, as the scenario names it; empty where it has none
+  // Of a run that was read from its own file; results.csv does not have them.
+  std::string window_rule{};              // its figures are of the window by this rule: "whole" where it has no other
+  std::optional<double> largest_batch{};  // sequences in a step of one replica
 };
 
 // The table in results.csv: columns `point`, `id`, one for each axis, `repeat`, `seed`, `verdict`, then those of
@@ -66,12 +69,17 @@ struct Configuration {
   std::vector<std::size_t> rows;  // of ResultsTable::rows, at least one, no seed twice
   std::vector<std::string> values;
   std::string label;  // "rate=8 /s edge=4": axes by their shortest unambiguous name
-  // The first that is neither valid nor noisy. Noisy repeats are valid together where 200 calls of all were completed
-  // and the 95 % interval of the mean p99 TTFT is within 30 %.
+  // "truncated" if one is; the first that drifts where half of them or more do. Repeats of which some are not valid
+  // alone are valid together where 200 calls of all were completed and the 95 % interval of the mean p99 TTFT is within
+  // 30 %, else noisy.
   std::string verdict;
   std::vector<std::optional<Estimate>> metrics;
   std::string energy_boundary, currency;  // as of its rows
 };
+// Whether a run with this verdict saw its load rise ("unsteady", "saturated"). Of one seed that may be chance: so many
+// of several seeds as half of them say it of the configuration, whatever their number.
+bool drifts(std::string_view verdict);
+bool is_half(std::size_t some, std::size_t all);
 // The interval of the repeats alone, without the rows' own; one row is its own.
 std::optional<Estimate> over_repeats(const ResultsTable& table, const Configuration& configuration, std::size_t metric);
 // In the order of their first row.

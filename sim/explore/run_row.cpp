@@ -44,6 +44,8 @@ ResultRow row_of(const Json& run) {
     row.energy_boundary = boundary->get<std::string>();
   if (const Json* currency = find(run, "/cost/currency"); currency && currency->is_string())
     row.currency = currency->get<std::string>();
+  if (const Json* rule = find(run, "/window/rule"); rule && rule->is_string())
+    row.window_rule = rule->get<std::string>();
   const bool intervals = run.contains("intervals");
   for (const metrics::Column& column : metrics::columns()) row.metrics.push_back(estimate(run, intervals, column));
   return row;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "base/process_pool.hpp"
+#include "sim/explore/comparable.hpp"
 #include "sim/explore/run_row.hpp"
 #include "sim/explore/sweep.hpp"
 #include "sim/result/metric_table.hpp"
@@ -33,7 +35,7 @@ class Searcher {
   SearchAnswer search() {
     std::size_t ended = 0;
     const std::optional<double> first = step({}).next;
-    std::vector<const metrics::Column*> lacking;
+    std::vector<const metrics::Column*> lacking, sums;
     ProcessPool<Task, std::string> pool(
         [this](const Task& task) {
           std::signal(SIGINT, SIG_IGN);  // Ctrl-C reaches children too; the parent ends them
@@ -44,12 +46,16 @@ class Searcher {
              [&](const Task& task, const TaskOutcome<std::string>& outcome) {
                keep(task, outcome);
                options_.after_each(++ended);
-               if (first && task == Task{*first, 0} && outcome.answer) lacking = lacking_in(runs_[*first].at(0));
-               return lacking.empty() && step({}).next.has_value();
+               if (first && task == Task{*first, 0} && outcome.answer) {
+                 lacking = lacking_in(runs_[*first].at(0));
+                 sums = sums_without_length(*first);
+               }
+               return lacking.empty() && sums.empty() && step({}).next.has_value();
              });
-    if (lacking.empty()) return answer();
+    if (lacking.empty() && sums.empty()) return answer();
     SearchAnswer none;
     none.lacking = std::move(lacking);
+    none.incomparable = std::move(sums);
     return none;
   }
 
@@ -118,6 +124,26 @@ class Searcher {
               column && !of(column) && std::ranges::find(lacking, column) == lacking.end())
             lacking.push_back(column);
     return lacking;
+  }
+
+  // Sums in the limits where neither the scenario says how long the window is, nor the window is the whole run.
+  [[nodiscard]] std::vector<const metrics::Column*> sums_without_length(double value) {
+    std::vector<const metrics::Column*> sums;
+    for (const Limit& limit : query_.question.limits)
+      for (const Expression* side : {&limit.left, &limit.right})
+        std::ranges::copy(sums_in(*side), std::back_inserter(sums));
+    if (sums.empty()) return sums;
+    Diagnostics unheard;
+    const auto scenario = scenario_of(plan_, point(value, 0), options_.catalogs, unheard);
+    const SearchRun& run = runs_[value].at(0);
+    const auto of = [&run](std::string_view name) {
+      return run.row.metrics[static_cast<std::size_t>(metrics::find_column(name) - metrics::columns().data())];
+    };
+    const auto window = of("window_s"), whole = of("simulated_s");
+    const bool stated = scenario && scenario->config.window.rule == metrics::WindowRule::between;
+    if (stated || !window || !whole || window->value == whole->value) sums.clear();
+    std::erase_if(sums, [&](const metrics::Column* column) { return !of(column->name); });  // said to be lacking
+    return sums;
   }
 
   // A run that failed is of no account until the search asks for it.

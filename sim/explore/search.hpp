@@ -30,6 +30,8 @@ struct SearchAnswer {
   std::size_t runs = 0;            // that the answer rests on
   // Metrics of the limits that the first run lacks, though calls were completed in it: then nothing else is told.
   std::vector<const metrics::Column*> lacking;
+  // Sums of the limits that go with the length of a window which differs from value to value: likewise.
+  std::vector<const metrics::Column*> incomparable;
 };
 
 struct SearchOptions {

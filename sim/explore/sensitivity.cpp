@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "base/process_pool.hpp"
+#include "sim/explore/comparable.hpp"
 #include "sim/result/metric_table.hpp"
 #include "sim/run/run.hpp"
 
@@ -21,10 +22,12 @@ struct Told {
   std::string verdict;
   std::vector<std::optional<double>> metrics;
   std::vector<std::string> warnings;
+  std::vector<std::optional<double>> over;  // as an Extent has them
   template <class Message>
   void cross(Message& m) {
-    m(refused, verdict, metrics, warnings);
+    m(refused, verdict, metrics, warnings, over);
   }
+  [[nodiscard]] Extent extent() const { return {over.at(0), over.at(1), over.at(2), over.at(3)}; }
 };
 
 Told run_with(const scenario::Scenario& base, const std::vector<std::string>& overrides,
@@ -42,6 +45,8 @@ Told run_with(const scenario::Scenario& base, const std::vector<std::string>& ov
   told.verdict = metrics::name_of(result.verdict.state);
   told.warnings = result.warnings;
   for (const metrics::Column* column : options.metrics) told.metrics.push_back(column->value(result));
+  for (const char* name : {"window_s", "simulated_s", "completed", "peak_window_s"})
+    told.over.push_back(metrics::find_column(name)->value(result));
   return told;
 }
 
@@ -125,8 +130,12 @@ Sensitivity sensitivity(const scenario::Scenario& scenario, const SensitivityOpt
     const bool unused = said_unused(told[run].warnings, row.parameter);
     if (!unused) read[(run - 1) % count] = true;
     row.unused = unused && !read[(run - 1) % count];
-    for (std::size_t m = 0; m < out.metrics.size(); ++m)
-      (more ? row.effects[m].more : row.effects[m].less) = change_of(told[run].metrics[m], out.base[m]);
+    for (std::size_t m = 0; m < out.metrics.size(); ++m) {
+      if (comparable(*out.metrics[m]->metric, told[0].extent(), told[run].extent()))
+        (more ? row.effects[m].more : row.effects[m].less) = change_of(told[run].metrics[m], out.base[m]);
+      else if (std::ranges::find(out.incomparable, out.metrics[m]) == out.incomparable.end())
+        out.incomparable.push_back(out.metrics[m]);
+    }
   }
   std::ranges::stable_sort(out.parameters, std::greater(), &ParameterEffects::largest);
   return out;

@@ -34,6 +34,8 @@ struct Sensitivity {
   std::vector<std::optional<double>> base;   // of each
   std::string verdict;                       // of the base
   std::vector<ParameterEffects> parameters;  // those with the largest effect first
+  // Metrics of which some runs have no effect: their windows are of another length than the base's (comparable.hpp).
+  std::vector<const metrics::Column*> incomparable{};
 };
 
 struct SensitivityOptions {

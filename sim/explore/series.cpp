@@ -19,6 +19,7 @@ void Series::widen() {
 
 void Series::on_step(int, Seconds start, Seconds end, std::int64_t decodes, std::int64_t, std::int64_t waiting,
                      std::int64_t kv_blocks_used) {
+  largest_batch_ = std::max(largest_batch_, decodes);
   const double from = start.si(), to = end.si();
   while (to > width_ * static_cast<double>(kMost)) widen();
   const auto first = static_cast<std::size_t>(from * per_window_);
@@ -41,8 +42,12 @@ TimeLines Series::lines() const {
   while (power_windows * power_width > width * static_cast<double>(kMost)) width *= 2;
   width = std::max(width, power_width);
   const auto count = std::min(kMost, static_cast<std::size_t>(std::ceil(power_windows * power_width / width)));
-  TimeLines lines{width, std::vector<double>(count), std::vector<double>(count), std::vector<double>(count),
-                  std::vector<double>(count)};
+  TimeLines lines{width,
+                  std::vector<double>(count),
+                  std::vector<double>(count),
+                  std::vector<double>(count),
+                  std::vector<double>(count),
+                  largest_batch_};
   const auto windows_joined = static_cast<std::size_t>(std::llround(width / width_));
   for (std::size_t i = 0; i < windows_.size() && i / windows_joined < count; ++i) {
     lines.waiting[i / windows_joined] += windows_[i].waiting / width;

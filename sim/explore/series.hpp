@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,11 @@ namespace llmscape::explore {
 // Means over windows of equal width, over all replicas or devices.
 struct TimeLines {
   double window_s = 0;
-  std::vector<double> waiting;    // requests in the queues of replicas that run a step
-  std::vector<double> batch;      // decoding sequences in steps
-  std::vector<double> kv_blocks;  // in use by replicas that run a step
-  std::vector<double> power_w;    // of all devices
+  std::vector<double> waiting;     // requests in the queues of replicas that run a step
+  std::vector<double> batch;       // decoding sequences in steps
+  std::vector<double> kv_blocks;   // in use by replicas that run a step
+  std::vector<double> power_w;     // of all devices
+  std::int64_t largest_batch = 0;  // decoding sequences in one step of one replica
 };
 
 // Time lines of a run for pictures: at most kMost windows, as wide as it takes.
@@ -46,6 +48,7 @@ class Series : public world::Watcher {
   double width_ = kNarrowest, per_window_ = 1 / kNarrowest;  // and its inverse, exact
   std::vector<Window> windows_;
   metrics::PowerSeries power_;
+  std::int64_t largest_batch_ = 0;
 };
 
 }  // namespace llmscape::explore

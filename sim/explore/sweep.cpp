@@ -148,13 +148,30 @@ SweepCounts run_sweep(const Plan& plan, PointNames& names, const Store& store, c
   return PointRunner(plan, names, options).run(store, points, [&part] { return part.next(); });
 }
 
+namespace {
+
+double sequences_per_step(const ResultRow& row) {
+  const auto of = [&row](std::string_view name) {
+    const auto& metric = row.metrics[static_cast<std::size_t>(metrics::find_column(name) - metrics::columns().data())];
+    return metric ? metric->value : 0;
+  };
+  return of("steps") > 0 ? of("sequence_steps") / of("steps") : 0;
+}
+
+}  // namespace
+
 std::optional<ResultRow> row_of(const Point& point, const std::string& id, const Store& store) {
   std::string error;
   const auto text = read_file(store.point(id), error);
   if (!text) return std::nullopt;
   ResultRow row;
   try {
-    row = row_of(nlohmann::json::parse(*text).at("result"));
+    const auto point_file = nlohmann::json::parse(*text);
+    row = row_of(point_file.at("result"));
+    // Steps of prompts alone decode nothing: their mean stands for them.
+    const auto most = point_file.at("series").find("largest_batch");
+    if (most != point_file.at("series").end())
+      row.largest_batch = std::max(most->get<double>(), sequences_per_step(row));
   } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }

@@ -10,7 +10,7 @@
 
 namespace llmscape::explore {
 
-// What a value must do: keep all limits, in runs whose verdict is "valid", or "noisy" where several seeds decide.
+// What a value must do: keep all limits, in runs whose verdict is "valid", or another where several seeds decide.
 struct Question {
   std::vector<Limit> limits;
   std::size_t repeat = 5;        // most seeds for one value: the scenario's, and those that count up from it
@@ -35,8 +35,9 @@ struct TriedValue {
 
 // Judges a value by its first runs, one run more at a time until they decide; nothing where they do not suffice. One
 // run decides unless it is noisy or a limit is less than 10 % away: then the 95 % interval of the mean over three seeds
-// or more must be clear of it, or all seeds be spent. Fewer than three noisy runs do not meet it. `fewest` runs are
-// looked at in any case.
+// or more must be clear of it, or all seeds be spent. Fewer than three noisy runs do not meet it. Runs that are
+// unsteady or saturated (drifts()) are judged with the others as noisy ones are; where they are half of all seeds or
+// more, the value does not meet it. `fewest` runs are looked at in any case.
 std::optional<TriedValue> judge(const Question& question, const ResultsTable& table, const std::vector<SearchRun>& runs,
                                 std::size_t fewest = 1);
 

@@ -16,9 +16,9 @@ constexpr double kRounding = 1e-9;  // of a limit
 
 double p99_of(std::vector<double>::const_iterator from, std::vector<double>::const_iterator to) {
   std::vector<double> batch(from, to);
-  const auto rank = static_cast<std::ptrdiff_t>(0.99 * static_cast<double>(batch.size()));
-  std::nth_element(batch.begin(), batch.begin() + rank, batch.end());
-  return batch[static_cast<std::size_t>(rank)];
+  const std::size_t rank = (99 * batch.size() + 99) / 100 - 1;  // nearest, from 0: the 99th of 100
+  std::nth_element(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(rank), batch.end());
+  return batch[rank];
 }
 
 void check_order(const Request& r) {

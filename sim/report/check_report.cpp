@@ -104,9 +104,10 @@ std::string check_reason(const MetricCheck& metric) {
   const std::string values = fmt::format("{} -> {}", shown_metric(*metric.metric, metric.before, metric.currency),
                                          shown_metric(*metric.metric, metric.now, metric.currency));
   if (!metric.before || !metric.now) return fmt::format("{}: {}", values, metric.reason);
-  return fmt::format("{}, {}, beyond {}{}{}", values, change_text(metric), metric.tolerance.text,
-                     metric.standing == MetricStanding::ambiguous ? ", but the intervals overlap" : "",
-                     metric.reason.empty() ? "" : "; " + metric.reason);
+  return fmt::format(
+      "{}, {}, beyond {}{}{}", values, change_text(metric), metric.tolerance.text,
+      metric.standing == MetricStanding::ambiguous && metric.reason.empty() ? ", but the intervals overlap" : "",
+      metric.reason.empty() ? "" : "; " + metric.reason);
 }
 
 std::string check_headline(const Check& check) {

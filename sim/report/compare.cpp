@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/table.hpp"
+#include "sim/explore/comparable.hpp"
 #include "sim/explore/objective.hpp"
 #include "sim/report/result_file.hpp"
 #include "sim/report/units.hpp"
@@ -20,7 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using metrics::Better;
-using metrics::Metric;
 
 std::string text_at(const Json& result, const char* pointer) {
   const Json value = result.value(Json::json_pointer(pointer), Json());
@@ -82,28 +81,15 @@ std::string unlike_currencies(const Json& a, const Json& b) {
   return fmt::format("warning: costs are in unlike currencies: A in {}, B in {}\n", first, second);
 }
 
-// Windows of one length, to a thousandth: sums over them can be compared.
-bool equal_windows(const Json& a, const Json& b) {
-  const double first = a.value("window_s", 0.0), second = b.value("window_s", 0.0);
-  return std::abs(first - second) <= 1e-3 * std::max(first, second);
+explore::Extent extent_of(const Json& result) {
+  const auto number = [&](const char* name) { return result::number_in(result, *metrics::find_column(name)); };
+  return {number("window_s"), number("simulated_s"), number("completed"), number("peak_window_s")};
 }
 
 bool equal_requests(const Json& a, const Json& b) {
   const Json::json_pointer count("/requests/injected");
   const Json first = a.value(count, Json()), second = b.value(count, Json());
   return first.is_number() && first == second;
-}
-
-bool is_sum(const Metric& metric) {
-  return metric.key == "total_joules" || metric.key == "total_cost" || metric.key == "co2_g";
-}
-
-// What grows with the length of a run, and with the requests in it.
-bool is_counter(const Metric& metric) {
-  constexpr std::array<std::string_view, 10> kCounters = {"computed",    "reused",     "fetched",     "recomputed",
-                                                          "invalidated", "discarded",  "preemptions", "loads",
-                                                          "load_s",      "model_loads"};
-  return std::ranges::find(kCounters, metric.key) != kCounters.end();
 }
 
 }  // namespace
@@ -113,11 +99,12 @@ std::optional<std::string> compare(const std::filesystem::path& a, const std::fi
   const Json first = read_result(a, diagnostics), second = read_result(b, diagnostics);
   if (first.is_null() || second.is_null()) return std::nullopt;
   Table table({"metric", "A", "B", "B / A", "better"});
-  const bool sums = equal_windows(first, second), counters = sums || equal_requests(first, second);
+  const explore::Extent extent = extent_of(first), other = extent_of(second);
+  const bool counters = equal_windows(extent, other) || equal_requests(first, second);
   const std::string joules = unlike_boundaries(first, second), money = unlike_currencies(first, second);
   const auto comparable = [&](const metrics::Column& column) {
-    if (is_sum(*column.metric) && !sums) return false;
-    if (is_counter(*column.metric) && !counters) return false;
+    if (!explore::comparable(*column.metric, extent, other)) return false;
+    if (explore::is_counter(*column.metric) && !counters) return false;
     if (explore::counts_joules(column) && !joules.empty()) return false;
     return !explore::counts_money(column) || money.empty();
   };

@@ -20,7 +20,9 @@ constexpr double kLogRange = 30;  // beyond this factor most points would crowd 
 class Scale {
  public:
   Scale(double low, double high) : log_(low > 0 && high / low > kLogRange), low_(along(low)), high_(along(high)) {
-    const double margin = high_ > low_ ? 0.03 * (high_ - low_) : std::max(std::abs(low_), 1.) / 10;
+    // What differs by rounding is one value: there are no round numbers between its ends.
+    const bool apart = high_ - low_ > 1e-9 * std::max(std::abs(low_), std::abs(high_));
+    const double margin = apart ? 0.03 * (high_ - low_) : std::max(std::abs(low_), 1.) / 10;
     low_ -= margin;
     high_ += margin;
   }

@@ -123,6 +123,37 @@ TEST_CASE("an SLO and --dominates do not put amounts in two currencies side by s
         0);
 }
 
+TEST_CASE("sums over windows of unlike length, and peaks of unlike slices, are no objective, limit or condition") {
+  const Scratch scratch;
+  std::string csv = explore::csv_header({"memory"}, false);
+  std::uint64_t point = 0;
+  // At 3 USD an hour 57.3 s cost 0.04775 USD and 61.6 s 0.0513: less for no merit of the slower one.
+  for (const auto& [memory, window, slice] : {std::tuple("2 TB/s", 57.3, 0.125), {"4.8 TB/s", 61.6, 1.}})
+    csv += csv_row(row(point++, {memory},
+                       {{"total_cost", window * 3 / 3600},
+                        {"cost_per_million_output_tokens", 0.69},
+                        {"window_s", window},
+                        {"peak_w", 700 - window},
+                        {"peak_window_s", slice},
+                        {"tpot.mean", 1 / window},
+                        {"output_tokens_per_s", window}}),
+                   false);
+  scratch.file("results.csv", csv);
+  const auto pareto = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"pareto", scratch.path("")});
+    return run_program(more);
+  };
+  const Ran refused = pareto({"--min", "total_cost,tpot.mean"});
+  CHECK(refused.code == 2);
+  CHECK(holds(refused.err, "an objective compares total_cost, a sum over windows that differ in length"));
+  CHECK(holds(refused.err, "look at cost_per_million_output_tokens"));
+  CHECK(pareto({"--min", "cost_per_million_output_tokens,tpot.mean"}).code == 0);
+  CHECK(pareto({"--min", "rent=total_cost/window_s,tpot.mean"}).code == 0);
+  CHECK(pareto({"--min", "total_cost,tpot.mean", "--where", "memory == 2 TB/s"}).code == 0);
+  CHECK(pareto({"--min", "tpot.mean", "--max", "output_tokens_per_s", "--slo", "total_cost<=1"}).code == 2);
+  CHECK(holds(pareto({"--preset", "power"}).err, "peak_w, the peak of slices that differ in length"));
+}
+
 TEST_CASE("pareto writes pareto.csv, and answers 1 when nothing qualifies") {
   const Scratch scratch;
   const std::string folder = sweep(scratch), file = scratch.path("pareto.csv");

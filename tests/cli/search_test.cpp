@@ -59,6 +59,35 @@ TEST_CASE("search says after its first run that no run has a metric of the SLO")
   }
 }
 
+TEST_CASE("search, optimize and sensitivity compare no sums over windows whose length differs, and name the ratio") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file(
+      "scenario.yaml", small_scenario("{arrivals: {kind: poisson, rate: 5 /s}, requests: 400, stream: {kind: lengths, "
+                                      "prompt: {kind: fixed, value: 256}, output: {kind: fixed, value: 32}}}"));
+  const std::string plan =
+      scratch.file("plan.yaml", "schema: sweep/1\nbase: scenario.yaml\naxes: {workload.arrivals.rate: [4 /s, 8 /s]}\n");
+  const auto search = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"search", scenario, "--max", "workload.arrivals.rate", "--precision", "50%", "-q", "-j1",
+                               "--slo", "total_joules<=1000 J"});
+    return run_program(more);
+  };
+  const Ran refused = search({});
+  CHECK(refused.code == 2);
+  CHECK(holds(refused.err, "total_joules is a sum over the window, whose length differs from value to value"));
+  CHECK(holds(refused.err, "look at joules_per_output_token"));
+  CHECK(search({"--set", "window.rule=whole"}).code != 2);
+  const Ran optimized =
+      run_program({"optimize", plan, "-o", scratch.path("o"), "--min", "total_joules,ttft.p99", "-q", "-j1"});
+  CHECK(optimized.code == 2);
+  CHECK(holds(optimized.err, "an objective or a limit is total_joules"));
+  const auto sensitivity = [&](const std::string& rule) {
+    return run_program({"sensitivity", scenario, "--only", "bandwidth", "--metrics", "total_joules,tpot.mean", "-q",
+                        "-j1", "--change", "80%", "--set", "window.rule=" + rule});
+  };
+  CHECK(holds(sensitivity("steady").err, "effects on total_joules are left out"));
+  CHECK_FALSE(holds(sensitivity("whole").err, "left out"));
+}
+
 TEST_CASE("every mistake in a search is reported at once, with a suggestion, and nothing runs") {
   const Scratch scratch;
   const std::string scenario = scratch.file("scenario.yaml", small_scenario());

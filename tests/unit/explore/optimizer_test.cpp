@@ -278,8 +278,37 @@ TEST_CASE("a short run is hopeless that misses a limit by more than all of it, i
   CHECK(hopeless(alike, 4) == std::vector<bool>{false, false, false, true});
   // Blocks that were never needed are nothing that a run did.
   const auto done = [](double use, double blocks) {
-    return done_in(llmscape::explore::test::row(0, {}, {{"peak_use", use}, {"blocks", blocks}, {"steps", 7}}));
+    return done_in(llmscape::explore::test::row(0, {}, {{"peak_use", use}, {"blocks", blocks}, {"steps", 7}}), {});
   };
   CHECK(done(0.5, 1000) == done(0.4, 1250));
   CHECK(done(0.6, 1000) != done(0.5, 1200));
+}
+
+// 100 calls of a slow machine are ramp and drain alone: 2.46 tokens/J, where it has 4.88 of 400. Those of a fast one
+// have a steady window: 2.80, and 3.04 of 400.
+TEST_CASE("a short run whose figures are of ramp and drain is beaten by none and beats none") {
+  const Losses slow = {-2.46, 2.6}, fast = {-2.80, 0.2};
+  const auto dropped = [](const Short& one, const Short& other) { return hopeless({one, other}, 2); };
+  using Dropped = std::vector<bool>;
+  CHECK(dropped({slow, 0, {}, "steady", false}, {fast, 0, {}, "steady", false}) == Dropped{true, false});
+  CHECK(dropped({slow, 0, {}, "steady", true}, {fast, 0, {}, "steady", false}) == Dropped{false, false});
+  CHECK(dropped({slow, 0, {}, "steady", false}, {fast, 0, {}, "steady", true}) == Dropped{false, false});
+  CHECK(dropped({slow, 0, {}, "whole", false}, {fast, 0, {}, "steady", false}) == Dropped{false, false});
+  CHECK(dropped({slow, 0, {}, "whole", false}, {fast, 0, {}, "whole", false}) == Dropped{true, false});
+  CHECK(dropped({slow, 2, {}, "steady", true}, {fast, 0, {}, "steady", false}) == Dropped{true, false});  // its limits
+}
+
+TEST_CASE(
+    "a run of which half as large a batch was enough has a twin whatever the most sequences are, others have none") {
+  const auto done = [](double largest, std::vector<std::int64_t> most) {
+    ResultRow row = llmscape::explore::test::row(0, {}, {{"steps", 7}});
+    row.largest_batch = largest;
+    return done_in(row, most);
+  };
+  CHECK(done(32, {64}) == done(32, {256}));
+  CHECK(done(33, {64}) != done(33, {256}));  // of all requests more may be there at once than 64
+  CHECK(done(33, {64}) == done(33, {64}));
+  CHECK(done(100, {256, 64}) != done(100, {512, 64}));
+  ResultRow unknown = llmscape::explore::test::row(0, {}, {{"steps", 7}});
+  CHECK(done_in(unknown, {64}) != done_in(unknown, {256}));
 }

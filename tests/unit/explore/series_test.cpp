@@ -41,6 +41,7 @@ TEST_CASE("time lines keep the integral of what they show, however long the run,
     CHECK(integral(lines.batch, lines.window_s) == approx(batch).epsilon(1e-9));
     CHECK(integral(lines.kv_blocks, lines.window_s) == approx(8 * 5'000 * 0.75 * step).epsilon(1e-9));
     CHECK(integral(lines.power_w, lines.window_s) == approx(2 * 5'000).epsilon(1e-9));
+    CHECK(lines.largest_batch == 16);
   }
 }
 

@@ -48,6 +48,21 @@ std::string tpot(const std::string& mean, const std::string& deviation) {
 TEST_CASE("grams of carbon are a sum over the window: of unlike windows none is better") {
   CHECK(better(carbon("10", "5"), carbon("10", "6"), "co2_g") == "A");
   CHECK(better(carbon("10", "5"), carbon("20", "6"), "co2_g") == "1.200x");  // though less of it a second
+  const auto whole = [](const std::string& window, const std::string& completed, const std::string& grams) {
+    return R"("simulated_s": )" + window + R"(, "requests": {"completed": )" + completed + "}, " +
+           carbon(window, grams);
+  };
+  CHECK(better(whole("10", "400", "5"), whole("20", "400", "6"), "co2_g") == "A");  // the same work
+  CHECK(better(whole("10", "400", "5"), whole("20", "500", "6"), "co2_g") == "1.200x");
+}
+
+// A second with 31 ms at 700 W and the rest at 100 W: 700 W in slices of 1/32 s, 119 W in one of a second.
+TEST_CASE("a peak of power is that of its slices: of unlike ones none is better") {
+  const auto peak = [](const char* slice, const char* watts) {
+    return fmt::format(R"("window_s": 10, "energy": {{"peak_w": {}, "peak_window_s": {}}})", watts, slice);
+  };
+  CHECK(better(peak("0.03125", "700"), peak("0.03125", "119"), "peak_w") == "B");
+  CHECK(better(peak("0.03125", "700"), peak("1", "119"), "peak_w") == "0.170x");
 }
 
 TEST_CASE("what differs by rounding is the same, a deviation measured by its mean") {
@@ -66,6 +81,11 @@ TEST_CASE("counters grow with a run: none is better where windows and requests d
   CHECK(better(run("10", "100", "2"), run("10", "100", "4"), "preemptions") == "A");
   CHECK(better(run("10", "100", "2"), run("12", "100", "4"), "preemptions") == "A");  // the same work, slower
   CHECK(better(run("10", "100", "2"), run("10", "120", "4"), "preemptions") == "A");  // as long
+  const auto turns = [](const char* window, const char* loading) {
+    return fmt::format(R"("window_s": {}, "turns": {{"model_load_s": {}}})", window, loading);
+  };
+  CHECK(better(turns("10", "2"), turns("10", "4"), "model_load_s") == "A");
+  CHECK(better(turns("10", "2"), turns("20", "4"), "model_load_s") == "2.000x");
 }
 
 TEST_CASE("joules and money that are unlike have no better side") {

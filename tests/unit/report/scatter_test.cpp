@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 using namespace llmscape::report;
@@ -72,6 +73,13 @@ TEST_CASE("ticks have as many digits as tell them apart") {
   const Scatter plot{{"x", ""}, {"y", "s"}, {""}, {{127.4, 1, 0, true}, {127.9, 2, 0, true}}};
   CHECK(scatter(plot, false).find("127.4              ") != std::string::npos);
   CHECK(scatter(plot, false).find("127.6") != std::string::npos);
+}
+
+TEST_CASE("values that differ by rounding are one value: an axis between them would have endlessly many ticks") {
+  const double rent = 3. / 3600;
+  const Scatter plot{{"x", ""}, {"y", "s"}, {""}, {{rent, 1, 0, true}, {std::nextafter(rent, 1), 2, 0, true}}};
+  const Scatter equal{{"x", ""}, {"y", "s"}, {""}, {{rent, 1, 0, true}, {rent, 2, 0, true}}};
+  CHECK(scatter(plot, false) == scatter(equal, false));
 }
 
 TEST_CASE("no scatter is wider than 100 columns or higher than 24 lines") {
