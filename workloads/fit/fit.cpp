@@ -66,6 +66,7 @@ std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std
   out.source = fmt::format("fitted to {} ({}): {} calls in {:.0f} s", name, recording.format, recording.calls.size(),
                            recording.duration);
   std::vector<double> starts;
+  double starting = recording.duration;
   if (stream == FitStream::sessions) {
     SessionFit sessions = fit_sessions(recording, name, diagnostics);
     if (!sessions.stream) return std::nullopt;
@@ -81,6 +82,10 @@ std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std
                                       100 * sessions.left_out_calls, 100 * sessions.left_out_time, name));
     out.stream = std::move(sessions.stream);
     starts = std::move(sessions.starts);
+    // The recording goes on until the last session ends: its end says nothing of how sessions start.
+    const double first = starts.front();
+    for (double& start : starts) start -= first;
+    starting = starts.back();
   } else {
     if (stream == FitStream::calls) out.stream = std::make_shared<const JointLengths>(fit_lengths(recording));
     else out.stream = fit_passages(recording, name, diagnostics);
@@ -89,14 +94,14 @@ std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std
   }
   // Sessions that all begin at once say nothing of when others do, but how many there are.
   out.arrivals = starts.size() > 1 && starts.front() < starts.back()
-                     ? fit_arrivals(starts, recording.duration)
+                     ? fit_arrivals(starts, starting)
                      : poisson(static_cast<double>(starts.size()) / recording.duration);
   return out;
 }
 
-Recording emitted(const WorkloadConfig& workload, double duration, std::uint64_t seed) {
+Recording emitted(const WorkloadConfig& workload, double duration, std::uint64_t seed, double last_start) {
   WorkloadConfig limited = workload;
-  limited.duration = Seconds(duration);
+  limited.duration = Seconds(std::min(duration, last_start));
   limited.requests.reset();
   Diagnostics diagnostics;
   const auto generator = make_generator(limited, {}, RandomStreams(seed), diagnostics);

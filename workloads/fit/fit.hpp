@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -22,8 +23,10 @@ enum class FitStream {
 std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std::string& name,
                                            Diagnostics& diagnostics, FitStream stream = FitStream::calls);
 
-// What a workload with open arrivals sends within `duration` seconds, where answers take no time.
-Recording emitted(const WorkloadConfig& workload, double duration, std::uint64_t seed);
+// What a workload with open arrivals sends within `duration` seconds, where answers take no time. Its programs start
+// until then, or until `last_start` where that is earlier.
+Recording emitted(const WorkloadConfig& workload, double duration, std::uint64_t seed,
+                  double last_start = std::numeric_limits<double>::infinity());
 
 // The workload as a file of the catalogue, schema workload/1, numbers by four digits.
 std::string workload_file(const WorkloadConfig& workload);

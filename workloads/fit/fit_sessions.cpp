@@ -5,30 +5,15 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <unordered_map>
 
 #include "traces/prefix_reuse.hpp"
 #include "workloads/fit/law_nodes.hpp"
+#include "workloads/fit/sessions.hpp"
 
 namespace llmscape::workloads {
 namespace {
 
 constexpr double kAtOnce = 1e-3;  // seconds
-
-using Session = std::vector<const RecordedCall*>;
-
-// By their first calls.
-std::vector<Session> sessions_of(const Recording& recording) {
-  std::vector<Session> out;
-  std::unordered_map<std::string, std::size_t> places;
-  for (const RecordedCall& call : recording.calls) {
-    if (call.session.empty()) continue;
-    const auto [place, is_new] = places.try_emplace(call.session, out.size());
-    if (is_new) out.emplace_back();
-    out[place->second].push_back(&call);
-  }
-  return out;
-}
 
 // Whether a session's call came together with the one before. Within a tick of a rounded clock it may have waited for
 // it, if its prompt is long enough to hold that one and its answer.

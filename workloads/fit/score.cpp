@@ -12,6 +12,7 @@
 #include "base/table.hpp"
 #include "workloads/fit/fit_arrivals.hpp"
 #include "workloads/fit/fit_lengths.hpp"
+#include "workloads/fit/sessions.hpp"
 
 namespace llmscape::workloads {
 namespace {
@@ -37,6 +38,13 @@ std::vector<double> session_calls(const Recording& recording) {
   std::vector<double> out;
   for (const auto& [session, count] : calls) out.push_back(count);
   return out;
+}
+
+// When the last program starts, where programs are sessions: a recording goes on until the last one ends.
+double last_start(const WorkloadConfig& fitted, const Recording& recorded) {
+  const std::vector<Session> sessions = sessions_of(recorded);
+  const bool single = streams().write(*fitted.stream).find("kind")->text != "agents";
+  return single || sessions.empty() ? recorded.duration : sessions.back().front()->arrival;
 }
 
 // Nothing where the recording knows no content.
@@ -150,9 +158,10 @@ FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const R
   // The errors of two parts add up as squares.
   const double widened = &fitted_to == &recorded ? 1 : std::sqrt(1 + recorded.duration / fitted_to.duration);
   const std::vector<double> windows = windows_of(recorded);
+  const double last = last_start(fitted, recorded);
   std::vector<std::vector<double>> fanos(windows.size());
   for (int seed = 1; seed <= seeds; ++seed) {
-    Recording run = emitted(fitted, recorded.duration, static_cast<std::uint64_t>(seed));
+    Recording run = emitted(fitted, recorded.duration, static_cast<std::uint64_t>(seed), last);
     const auto add = [](std::vector<double>& to, const std::vector<double>& more) {
       to.insert(to.end(), more.begin(), more.end());
     };

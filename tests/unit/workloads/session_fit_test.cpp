@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "base/random.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/unit/workloads/support.hpp"
 #include "workloads/fit/fit_sessions.hpp"
@@ -27,6 +30,10 @@ Recording twenty_sessions() {
   for (ContentId id = 1; id <= 20; ++id) add_session(out, 10 * static_cast<double>(id), id);
   out.duration = 210;
   return out;
+}
+
+bool near_recorded(const FitFigure& figure) {
+  return std::abs(figure.fitted.mean / figure.recorded.value_or(0) - 1) < 0.05;
 }
 
 }  // namespace
@@ -132,6 +139,31 @@ TEST_CASE("a fit of sessions has their calls, and each continues the one before"
   CHECK(score.reuse.fitted.mean == approx(0.525).epsilon(0.03));
   // A fit of single calls has no sessions to compare.
   CHECK_FALSE(workloads::score(*fit_workload(recorded, "trace", diagnostics), recorded, recorded).session_calls);
+}
+
+TEST_CASE("sessions that start by chance are fitted so, however long the last of them goes on") {
+  // 300 sessions, one a second, of 20 calls some 50 s apart: they start in the first 300 s of some 1,700. Over all of
+  // it 5 windows of 60 s hold 60 starts and 23 none: variance 60^2 x 5 / 28 - 10.7^2 = 528, a Fano factor of 49 for 1.
+  Recording recorded;
+  RandomStream draws(11);
+  double start = 0;
+  for (int id = 0; id < 300; ++id) {
+    start += draws.exponential(1);
+    double at = start;
+    for (int call = 0; call < 20; ++call, at += draws.exponential(50))
+      recorded.calls.push_back({at, 1000 + 200 * call, 100, {}, std::to_string(id)});
+  }
+  std::ranges::sort(recorded.calls, {}, &RecordedCall::arrival);
+  recorded.duration = recorded.calls.back().arrival;
+  Diagnostics diagnostics;
+  const auto fitted = fit_workload(recorded, "trace", diagnostics, FitStream::sessions);
+  REQUIRE_MESSAGE(fitted, diagnostics.text(false));
+  const YamlNode arrivals_law = arrivals().write(*fitted->arrivals, 4);
+  CHECK(arrivals_law.find("kind")->text == "drifting");
+  CHECK_FALSE(arrivals_law.find("drifts"));
+  CHECK(fitted->arrivals->mean_rate()->si() == approx(299 / (start - recorded.calls.front().arrival)).epsilon(1e-3));
+  // What it is compared with starts its sessions in the same time.
+  CHECK(near_recorded(workloads::score(*fitted, recorded, recorded).rate));
 }
 
 TEST_CASE("contexts that shrink are said, and a trace without sessions is refused") {
