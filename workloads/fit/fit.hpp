@@ -23,10 +23,17 @@ enum class FitStream {
 std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std::string& name,
                                            Diagnostics& diagnostics, FitStream stream = FitStream::calls);
 
-// What a workload with open arrivals sends within `duration` seconds, where answers take no time. Its programs start
-// until then, or until `last_start` where that is earlier.
-Recording emitted(const WorkloadConfig& workload, double duration, std::uint64_t seed,
-                  double last_start = std::numeric_limits<double>::infinity());
+// When programs start, in seconds beside a recording's time.
+struct Starting {
+  double before = 0;                                       // seconds that it goes on already
+  double until = std::numeric_limits<double>::infinity();  // where that is not its end
+};
+
+// What a workload with open arrivals sends within `duration` seconds, where answers take no time.
+Recording emitted(const WorkloadConfig& workload, double duration, std::uint64_t seed, const Starting& starting = {});
+
+// Seconds that the longest of 300 programs takes, where answers take no time.
+double longest_program(const WorkloadConfig& workload);
 
 // The workload as a file of the catalogue, schema workload/1, numbers by four digits.
 std::string workload_file(const WorkloadConfig& workload);

@@ -40,11 +40,16 @@ std::vector<double> session_calls(const Recording& recording) {
   return out;
 }
 
-// When the last program starts, where programs are sessions: a recording goes on until the last one ends.
-double last_start(const WorkloadConfig& fitted, const Recording& recorded) {
+// Where programs are sessions: a recording goes on until the last one ends; one that was cut out of longer traffic
+// begins with sessions under way.
+Starting starting_beside(const WorkloadConfig& fitted, const Recording& recorded) {
+  constexpr double kMostBefore = 10;  // recordings
   const std::vector<Session> sessions = sessions_of(recorded);
-  const bool single = streams().write(*fitted.stream).find("kind")->text != "agents";
-  return single || sessions.empty() ? recorded.duration : sessions.back().front()->arrival;
+  if (sessions.empty() || streams().write(*fitted.stream).find("kind")->text != "agents") return {};
+  Starting out{0, sessions.back().front()->arrival};
+  if (ends_of(sessions, recorded.duration).begins_cut)
+    out.before = std::min(longest_program(fitted), kMostBefore * recorded.duration);
+  return out;
 }
 
 // Nothing where the recording knows no content.
@@ -158,10 +163,10 @@ FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const R
   // The errors of two parts add up as squares.
   const double widened = &fitted_to == &recorded ? 1 : std::sqrt(1 + recorded.duration / fitted_to.duration);
   const std::vector<double> windows = windows_of(recorded);
-  const double last = last_start(fitted, recorded);
+  const Starting starting = starting_beside(fitted, recorded);
   std::vector<std::vector<double>> fanos(windows.size());
   for (int seed = 1; seed <= seeds; ++seed) {
-    Recording run = emitted(fitted, recorded.duration, static_cast<std::uint64_t>(seed), last);
+    Recording run = emitted(fitted, recorded.duration, static_cast<std::uint64_t>(seed), starting);
     const auto add = [](std::vector<double>& to, const std::vector<double>& more) {
       to.insert(to.end(), more.begin(), more.end());
     };
