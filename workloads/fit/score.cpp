@@ -102,6 +102,14 @@ SeedBand band_of(std::vector<double> values, double widened) {
   return {end(0.025), mean, end(0.975)};
 }
 
+// Of Fano factors of as many calls: it may be off by one call more or less in two windows, as a recording begins and
+// ends somewhere. Of counts that are all alike, the variance is then that of two in as many.
+SeedBand fano_band(const std::vector<double>& values, double widened, const Recording& recorded) {
+  SeedBand band = band_of(values, widened);
+  const double ends = 2 / static_cast<double>(std::max<std::size_t>(1, recorded.calls.size()));
+  return {std::max(0.0, band.low - ends), band.mean, band.high + ends};
+}
+
 std::string number(double value) { return fmt::format("{:.3g}", value); }
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -192,12 +200,12 @@ FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const R
   out.prompt_mean = {mean_of(prompts_of(recorded)), band_of(prompt_means, widened)};
   out.output_mean = {mean_of(outputs_of(recorded)), band_of(output_means, widened)};
   out.rate = {static_cast<double>(recorded.calls.size()) / recorded.duration, band_of(rates, widened)};
-  out.fano_1_s = {fano_in(recorded, 1), band_of(fanos_1, widened)};
-  out.fano_60_s = {fano_in(recorded, 60), band_of(fanos_60, widened)};
+  out.fano_1_s = {fano_in(recorded, 1), fano_band(fanos_1, widened, recorded)};
+  out.fano_60_s = {fano_in(recorded, 60), fano_band(fanos_60, widened, recorded)};
   out.reuse = {reuse_share(recorded), band_of(reuses, widened)};
   out.anywhere = {known_share(recorded), band_of(known, widened)};
   for (std::size_t i = 0; i < windows.size(); ++i)
-    out.fanos.push_back({windows[i], {fano_in(recorded, windows[i]), band_of(fanos[i], widened)}});
+    out.fanos.push_back({windows[i], {fano_in(recorded, windows[i]), fano_band(fanos[i], widened, recorded)}});
   return out;
 }
 
