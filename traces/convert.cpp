@@ -48,6 +48,7 @@ void append_row(const TraceRecord& record, Seconds arrival, std::string& out) {
   }
   fmt::format_to(end, R"(, "output_tokens": {})", record.output_tokens);
   if (!record.session.empty()) fmt::format_to(end, R"(, "session": {})", nlohmann::json(record.session).dump());
+  if (record.give_up) fmt::format_to(end, R"(, "give_up_s": {})", record.give_up->si());
   out += "}\n";
 }
 

@@ -8,15 +8,16 @@
 #include "traces/row_reader.hpp"
 
 // The project's own format, which convert() writes: {"arrival_s", "prompt": [[id, tokens], ...], "output_tokens",
-// "session"?}. A segment that does not begin at the start of its content has its offset as a third number (0: it does);
-// a prompt of unknown content is "prompt_tokens" instead of "prompt". The first row may be {"schema": "trace/1"}.
+// "session"?, "give_up_s"?}. A segment that does not begin at the start of its content has its offset as a third number
+// (0: it does); a prompt of unknown content is "prompt_tokens" instead of "prompt". The first row may be {"schema":
+// "trace/1"}.
 namespace llmscape::traces {
 namespace {
 
 constexpr std::string_view kLlmscapeFormat = "llmscape-jsonl";
 constexpr std::string_view kTraceSchema = "trace/1";
 const JsonKeys kHeaderKeys = {{"schema"}, {}};
-const JsonKeys kKeys = {{"arrival_s", "output_tokens"}, {"prompt", "prompt_tokens", "session"}};
+const JsonKeys kKeys = {{"arrival_s", "output_tokens"}, {"prompt", "prompt_tokens", "session", "give_up_s"}};
 
 class LlmscapeReader final : public RowReader {
  public:
@@ -46,6 +47,11 @@ class LlmscapeReader final : public RowReader {
     timed.time = stamp.span;
     timed.record.output_tokens = *output;
     if (session) timed.record.session = session->text;
+    if (const JsonValue* give_up = object->find("give_up_s")) {
+      const auto after = row.nanoseconds({"give_up_s", give_up->span}, kNanosecondsPerSecond);
+      if (!after) return std::nullopt;
+      timed.record.give_up = Seconds(static_cast<double>(*after) / static_cast<double>(kNanosecondsPerSecond));
+    }
     if (!read_prompt(*object, row, timed.record)) return std::nullopt;
     return timed;
   }

@@ -38,6 +38,7 @@ void put_record(const TraceRecord& record, std::string& out) {
   put(record.prompt_tokens, out);
   put(record.output_tokens, out);
   put(record.known_content, out);
+  put(record.give_up.value_or(Seconds(-1)).si(), out);
   put(static_cast<std::uint32_t>(record.prompt.size()), out);
   for (const Segment& segment : record.prompt) put(segment, out);
   out += record.session;
@@ -48,6 +49,7 @@ TraceRecord take_record(std::string_view bytes) {
   record.prompt_tokens = take<std::int64_t>(bytes);
   record.output_tokens = take<std::int64_t>(bytes);
   record.known_content = take<bool>(bytes);
+  if (const double give_up = take<double>(bytes); give_up >= 0) record.give_up = Seconds(give_up);
   const auto segments = take<std::uint32_t>(bytes);
   record.prompt.reserve(segments);
   for (std::uint32_t i = 0; i < segments; ++i) record.prompt.push_back(take<Segment>(bytes));

@@ -19,8 +19,9 @@ struct TraceRecord {
   Prompt prompt;    // content ids where the format has them; else one segment of unique content
   std::int64_t prompt_tokens = 0;
   std::int64_t output_tokens = 0;
-  std::string session;         // conversation, empty if the format has none
-  bool known_content = false;  // the prompt's segments mean something to a prefix cache
+  std::string session;               // conversation, empty if the format has none
+  bool known_content = false;        // the prompt's segments mean something to a prefix cache
+  std::optional<Seconds> give_up{};  // the caller gave the call up this long after it came
 };
 
 // Streams a file record by record; holds one record (and ids seen, where content must be mapped) in memory. Of formats

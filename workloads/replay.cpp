@@ -19,6 +19,7 @@ Program program_of(traces::TraceRecord record, int model, Seconds start) {
   call.model = model;
   call.prompt = std::move(record.prompt);
   call.output_tokens = record.output_tokens;
+  if (record.give_up) call.give_up = *record.give_up;
   return program;
 }
 

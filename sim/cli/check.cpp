@@ -121,6 +121,7 @@ int check_observed(const Arguments& arguments) {
   if (diagnostics.has_errors()) return kUsage;
   report.predicted = arguments.results;
   report.measured = arguments.against;
+  if (report.run) report.run->left_out = observed->left_out;
   report.comparisons = observe::compare_figures(*observed, predicted);
   const bool met = validation::hold_to(limits, report, arguments.include_invalid);
   if (!arguments.junit.empty()) write_file_atomically(arguments.junit, validation::to_junit(report, "check"));

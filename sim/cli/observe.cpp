@@ -242,7 +242,14 @@ int observe_verb(const Arguments& arguments) {
     if (!has_workload) notes.push_back("no requests were read: there is nothing to replay, and nothing is predicted");
     else if (const auto prediction = predicted(*tree, work.path(), overrides, diagnostics)) {
       observe::compare(observed, *prediction, !observed.requests.empty(), report);
-      if (arguments.fit && !takes_host_constants(*tree, work.path(), overrides))
+      if (arguments.fit && report.run->lacks_requests() && !arguments.include_invalid)
+        diagnostics.error(
+            typed("--fit-host"),
+            fmt::format("{} of the requests that the server had are not in the replay: the constants would "
+                        "be fitted to what those cost",
+                        report.run->left_out),
+            "--include-invalid fits them all the same");
+      else if (arguments.fit && !takes_host_constants(*tree, work.path(), overrides))
         diagnostics.error(typed("--fit-host"), "this device has no constants of a host that could be fitted");
       else if (arguments.fit) constants = fit(observed, *tree, work.path(), overrides, report.groups, diagnostics);
     }

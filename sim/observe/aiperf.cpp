@@ -3,6 +3,8 @@
 // src/aiperf/common/models/record_models.py (MetricRecordInfo) and export_models.py (JsonExportData), 0.2 to 0.4.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -60,6 +62,40 @@ bool is_repeated(const JsonFile& file, const Json& metadata, Sent& sent) {
   return repeated;
 }
 
+std::optional<double> number_in(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+// A record of an error as a request that its client gave up, where it says when, and how long the prompt was: AIPerf
+// tells it as `error_isl`. Errors differ from version to version: what is no number there tells nothing.
+std::optional<Request> given_up(const Json& record) {
+  const Json& metadata = record["metadata"];
+  const auto metrics = record.find("metrics");
+  const auto start = number_in(metadata, "request_start_ns");
+  auto end = number_in(metadata, "cancellation_time_ns");
+  const Json& error = record["error"];
+  const std::string type =
+      error.is_object() && error.contains("type") && error["type"].is_string() ? error["type"].get<std::string>() : "";
+  const bool timed_out = type == "timed_out" || type.find("Timeout") != type.npos;
+  if (timed_out && !end) end = number_in(metadata, "request_end_ns");
+  if (!start || !end || *end <= *start || metrics == record.end() || !metrics->is_object()) return std::nullopt;
+  const auto tokens = [&](const char* key) -> double {
+    const auto metric = metrics->find(key);
+    return metric != metrics->end() && metric->is_object() ? number_in(*metric, "value").value_or(0) : 0;
+  };
+  const double prompt = std::max(tokens("input_sequence_length"), tokens("error_isl"));
+  const double output = tokens("output_sequence_length");
+  constexpr auto kMost = static_cast<double>(JsonFile::kMostTokens);
+  if (!(prompt >= 1 && prompt <= kMost) || !(output >= 0 && output <= kMost)) return std::nullopt;
+  Request r;
+  r.arrival = *start * 1e-9;
+  r.prompt_tokens = static_cast<std::int64_t>(prompt);
+  r.output_tokens = static_cast<std::int64_t>(output);
+  r.gave_up = (*end - *start) * 1e-9;
+  return r;
+}
+
 void read_record(const JsonFile& file, Observed& observed, Sent& sent) {
   const Json& root = file.root();
   if (!root.contains("metadata") || !root["metadata"].is_object())
@@ -68,7 +104,10 @@ void read_record(const JsonFile& file, Observed& observed, Sent& sent) {
   if (!phase.empty() && phase != "profiling") return;  // warm-up
   if (is_repeated(file, root["metadata"], sent)) return;
   ++sent.count;
-  if (root.contains("error") && !root["error"].is_null()) return;
+  if (root.contains("error") && !root["error"].is_null()) {
+    if (const auto request = given_up(root)) observed.requests.push_back(*request);
+    return;
+  }
   if (!root.contains("metrics") || !root["metrics"].is_object()) return file.error("metrics", "'metrics' is missing");
   const Json& metrics = root["metrics"];
   const auto start = file.number(root["metadata"], "request_start_ns");
@@ -110,7 +149,7 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
   while (const auto row = rows.next(diagnostics))
     if (const auto record = JsonFile::parse(path, std::string(row->text()), row->line(), diagnostics))
       read_record(*record, observed, sent);
-  observed.note_unanswered(sent.count - observed.requests.size(), sent.count);
+  observed.note_unanswered(sent.count);
   if (sent.repeated > 0)
     observed.notes.push_back(
         fmt::format("{} of {} records repeat one before them (x_request_id and start) and are not counted",

@@ -55,7 +55,7 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
   for (const char* others : {"errored", "incomplete"})
     if (const auto found = only["requests"].find(others); found != only["requests"].end() && found->is_array())
       sent += found->size();
-  observed.note_unanswered(sent - observed.requests.size(), sent);
+  observed.note_unanswered(sent);
 }
 
 }  // namespace

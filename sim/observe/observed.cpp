@@ -60,7 +60,7 @@ std::map<std::string, double> figures_of_requests(const Observed& observed) {
     if (r.ttft) ttft.add(*r.ttft);
     if (r.tpot()) tpot.add(*r.tpot());
     if (r.e2e) e2e.add(*r.e2e);
-    last = std::max(last, r.arrival + r.e2e.value_or(0));
+    last = std::max(last, r.end());
     tokens += static_cast<double>(r.output_tokens);
   }
   put_distribution(all, "ttft_s", ttft);
@@ -132,25 +132,31 @@ double usual_spacing(const std::vector<Course::Sample>& samples, std::size_t fir
   return *middle;
 }
 
-void Observed::note_unanswered(std::size_t unanswered, std::size_t sent) {
-  if (unanswered > 0)
+void Observed::note_unanswered(std::size_t sent) {
+  left_out = sent - requests.size();
+  if (left_out > 0)
     notes.push_back(fmt::format(
-        "{} of {} requests failed or had no answer and are not replayed: the server had them too", unanswered, sent));
+        "{} of {} requests failed or had no answer and are not replayed: the server had them too", left_out, sent));
+  if (const auto given_up = std::ranges::count_if(requests, [](const Request& r) { return r.gave_up.has_value(); }))
+    notes.push_back(
+        fmt::format("{} of {} requests were given up by their clients, and are so in the replay, with the tokens that "
+                    "came until then",
+                    given_up, sent));
 }
 
 // All figures of a metric are of one file: the mean of one and the median of another are of no run.
 void Observed::add_numbers(const Observed& more, const std::string& file) {
   const auto metric_of = [](const std::string& name) { return name.substr(0, name.find('.')); };
-  std::set<std::string> known, left_out;
+  std::set<std::string> known, passed_over;
   for (const auto& [name, value] : numbers) known.insert(metric_of(name));
   for (const auto& [name, value] : more.numbers)
-    if (known.contains(metric_of(name))) left_out.insert(metric_of(name));
+    if (known.contains(metric_of(name))) passed_over.insert(metric_of(name));
     else numbers.emplace(name, value);
   for (const auto& [name, ends] : more.within)
     if (!known.contains(metric_of(name))) within.emplace(name, ends);
-  if (!left_out.empty())
+  if (!passed_over.empty())
     notes.push_back(fmt::format("{} as {} tells them are left out: a file before it tells them too",
-                                fmt::join(left_out, ", "), file));
+                                fmt::join(passed_over, ", "), file));
 }
 
 void Observed::add(Observed more, const std::string& format) {
@@ -185,6 +191,7 @@ void Observed::add(Observed more, const std::string& format) {
       courses[quantity][name].append(course);
     }
   requests.insert(requests.end(), more.requests.begin(), more.requests.end());
+  left_out += more.left_out;
   gaps.merge(more.gaps);
   add_numbers(more, file);
   sources.insert(sources.end(), more.sources.begin(), more.sources.end());
@@ -206,7 +213,7 @@ std::vector<Course::Sample> Observed::total(const std::string& quantity) const {
 std::map<std::string, double> figures(const Observed& observed) {
   std::map<std::string, double> all = figures_of_requests(observed);
   double last = 0;
-  for (const Request& r : observed.requests) last = std::max(last, r.arrival + r.e2e.value_or(0));
+  for (const Request& r : observed.requests) last = std::max(last, r.end());
   // No devices draw no watts that anybody measured.
   if (const auto power = observed.courses.find(quantity::kPower);
       power != observed.courses.end() && !power->second.empty()) {
@@ -252,6 +259,7 @@ std::map<std::string, CourseSummary> over_time(const Observed& observed) {
 std::string to_json(const Observed& observed) {
   using Json = nlohmann::ordered_json;
   Json json = {{"schema", "observed/1"}, {"sources", observed.sources}, {"requests", observed.requests.size()}};
+  if (observed.left_out > 0) json["left_out"] = observed.left_out;
   if (!observed.notes.empty()) json["notes"] = observed.notes;
   json["settings"] = Json::object();
   for (const auto& [name, value] : observed.settings) json["settings"][name] = value;
@@ -275,6 +283,7 @@ std::optional<Figures> read_figures(const std::string& path, Diagnostics& diagno
   if (file->text(file->root(), "schema") != "observed/1")
     file->error("schema", "this is no observed/1 file of 'llmscape observe -o'");
   Figures all;
+  all.left_out = static_cast<std::int64_t>(file->number(file->root(), "left_out", false).value_or(0));
   const auto metrics = file->root().find("metrics");
   if (metrics == file->root().end() || !metrics->is_object()) file->error("metrics", "'metrics' must be an object");
   else
@@ -292,9 +301,13 @@ std::optional<Figures> read_figures(const std::string& path, Diagnostics& diagno
 
 std::string trace_text(const Observed& observed) {
   std::string text = "{\"schema\": \"trace/1\"}\n";
-  for (const Request& r : observed.requests)
-    text += fmt::format("{{\"arrival_s\": {:.9g}, \"prompt_tokens\": {}, \"output_tokens\": {}}}\n", r.arrival,
-                        r.prompt_tokens, r.output_tokens);
+  for (const Request& r : observed.requests) {
+    // A trace has no answer without tokens.
+    text += fmt::format("{{\"arrival_s\": {:.9g}, \"prompt_tokens\": {}, \"output_tokens\": {}", r.arrival,
+                        r.prompt_tokens, std::max<std::int64_t>(1, r.output_tokens));
+    if (r.gave_up) text += fmt::format(", \"give_up_s\": {:.9g}", *r.gave_up);
+    text += "}\n";
+  }
   return text;
 }
 

@@ -59,8 +59,13 @@ struct Request {
   double arrival = 0;  // on the clock of the file
   std::int64_t prompt_tokens = 0, output_tokens = 0;
   std::optional<double> ttft, e2e;  // to the first token, to the last
+  // When its client gave it up, after its arrival: `output_tokens`, perhaps none, came until then, and no time is
+  // known.
+  std::optional<double> gave_up{};
 
   [[nodiscard]] std::optional<double> tpot() const;
+  // When it was over, as far as that is known.
+  [[nodiscard]] double end() const { return arrival + (gave_up ? *gave_up : e2e.value_or(0)); }
 };
 
 struct Observed {
@@ -81,8 +86,10 @@ struct Observed {
   std::optional<double> log_period;
   std::vector<std::string> notes;  // what was left out or taken for granted, in words
 
-  // Notes that of `sent` requests only those that were answered are replayed; nothing where that is all.
-  void note_unanswered(std::size_t unanswered, std::size_t sent);
+  std::size_t left_out = 0;  // requests that the server had and `requests` has not: they failed
+  // Notes what became of `sent` requests, of which `requests` holds those that were answered, and those that were given
+  // up at a time that is known; nothing where all were answered.
+  void note_unanswered(std::size_t sent);
 
   // What another file of that format says, beside this. Of settings a log of the engine knows best, then what was read
   // first. Devices and engines of the same names at the same time are others than those known, unless another format
@@ -114,6 +121,7 @@ std::map<std::string, CourseSummary> over_time(const Observed& observed);
 std::string to_json(const Observed& observed);
 // The metrics of such a file, and the ends of those that have them; nothing after reporting.
 struct Figures {
+  std::int64_t left_out = 0;  // requests of which nothing but that is known
   std::map<std::string, double> values;
   std::map<std::string, validation::Ends> within;
 };

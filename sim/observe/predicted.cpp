@@ -20,11 +20,13 @@ using validation::Pair;
 class Recorder : public world::Watcher {
  public:
   explicit Recorder(Prediction& prediction) : prediction_(prediction) {}
-  void on_request(const serving::Request& r, serving::Outcome outcome, Seconds) override {
+  void on_request(const serving::Request& r, serving::Outcome outcome, Seconds at) override {
     if (r.answered()) firsts_.push_back(r.seen.first.si());
-    if (outcome != serving::Outcome::completed) return;
-    prediction_.requests.push_back({r.id, r.prompt_tokens, r.output_tokens, r.arrival.si(), r.schedule.si(),
-                                    r.seen.first.si(), r.last_token.si(), r.replica});
+    const bool given_up = outcome == serving::Outcome::cancelled;
+    if (outcome != serving::Outcome::completed && !given_up) return;
+    const Seconds end = given_up ? at : r.last_token;
+    prediction_.requests.push_back({r.id, r.prompt_tokens, r.output_tokens, r.arrival.si(),
+                                    std::min(r.schedule, end).si(), r.seen.first.si(), end.si(), r.replica, given_up});
   }
   void on_step(int replica, Seconds start, Seconds end, std::int64_t decodes, std::int64_t prefill_tokens, std::int64_t,
                std::int64_t kv_blocks_used) override {
@@ -194,7 +196,7 @@ std::vector<Comparison> compare_requests(const Observed& observed, const Predict
                                          std::size_t to) {
   std::vector<Pair> ttft, tpot, e2e;
   for (const PredictedRequest& p : prediction.requests) {
-    if (p.id < from || p.id >= to || p.id >= observed.requests.size()) continue;
+    if (p.given_up || p.id < from || p.id >= to || p.id >= observed.requests.size()) continue;
     const Request& r = observed.requests[p.id];
     const std::string name = "request " + std::to_string(p.id);
     if (r.ttft) ttft.push_back({name, p.first_token - p.arrival, *r.ttft});
@@ -226,9 +228,9 @@ void compare(const Observed& observed, const Prediction& prediction, bool replay
   const serving::Counters& all = prediction.result.requests;
   report.run = {std::string(metrics::name_of(prediction.result.verdict.state)), prediction.result.verdict.reasons,
                 all.injected, all.completed + all.cancelled};
-  if (replayed) {  // all of them were served, and nobody gave one up
+  if (replayed) {  // all of them were served, or given up by their clients
     report.run->requests = static_cast<std::int64_t>(observed.requests.size());
-    report.run->served = all.completed;
+    report.run->left_out = static_cast<std::int64_t>(observed.left_out);
   }
   std::set<std::string> done;
   if (replayed)

@@ -17,7 +17,8 @@ struct PredictedRequest {
   std::uint64_t id = 0;
   std::int64_t prompt_tokens = 0, output_tokens = 0;
   double arrival = 0, schedule = 0, first_token = 0, last_token = 0;
-  int replica = 0;  // that answered it
+  int replica = 0;        // that answered it
+  bool given_up = false;  // at `last_token`, before its answer was complete
 };
 
 // One step of a run, or the first token of a request.

@@ -92,7 +92,7 @@ class RowsReader {
 
   Observed finish() {
     if (taken_ == 0) diagnostics_.error(whole(path_), "no row of the table is meant");
-    own_.note_unanswered(calls_ - own_.requests.size(), calls_);
+    own_.note_unanswered(calls_);
     if (untimed_ > 0)
       own_.notes.push_back(
           fmt::format("{} of {} rows of a table of requests have no 'arrival_s' and are left out", untimed_, taken_));

@@ -142,7 +142,7 @@ void read_requests(const JsonFile& file, Observed& observed) {
     observed.notes.push_back(
         fmt::format("'itls' has {} gaps between {:.0f} tokens: several came at a time, and it tells no ITL",
                     between.count(), later_tokens + static_cast<double>(answered)));
-  observed.note_unanswered(inputs->size() - answered, inputs->size());
+  observed.note_unanswered(inputs->size());
 }
 
 void read(const std::string& path, Observed& observed, Diagnostics& diagnostics) {

@@ -121,6 +121,8 @@ std::string verdict_text(const PredictedRun& run) {
   std::string text = run.verdict;
   for (std::size_t i = 0; i < run.reasons.size(); ++i) text += (i == 0 ? ": " : "; ") + run.reasons[i];
   if (run.served < run.requests) text += fmt::format("; {} of {} requests served", run.served, run.requests);
+  if (run.left_out > 0)
+    text += fmt::format("; {} of {} requests are not in it", run.left_out, run.left_out + run.requests);
   return text;
 }
 
@@ -174,6 +176,9 @@ Json json_of(const Comparison& c) {
 std::string PredictedRun::unfit() const {
   if (served < requests)
     return fmt::format("{} of {} requests were not served by the simulation", requests - served, requests);
+  if (lacks_requests())
+    return fmt::format("{} of {} requests are not in the simulation: what was measured had more to do", left_out,
+                       left_out + requests);
   return verdict == "valid" || verdict == "noisy" ? "" : fmt::format("the prediction is {}", verdict);
 }
 
@@ -201,9 +206,11 @@ std::string to_markdown(const Report& report) {
 
 std::string to_json(const Report& report) {
   Json json = {{"schema", "validation/1"}, {"predicted", report.predicted}, {"measured", report.measured}};
-  if (const auto& run = report.run)
+  if (const auto& run = report.run) {
     json["verdict"] = {
         {"state", run->verdict}, {"reasons", run->reasons}, {"requests", run->requests}, {"served", run->served}};
+    if (run->left_out > 0) json["verdict"]["left_out"] = run->left_out;
+  }
   json["comparisons"] = Json::array();
   for (const Comparison& c : report.comparisons) json["comparisons"].push_back(json_of(c));
   for (const GroupErrors& group : report.groups) {

@@ -60,6 +60,44 @@ TEST_CASE("observe and check: a prediction that served a part, or is saturated, 
   CHECK(check({"--include-invalid"}).code == 0);
 }
 
+// Two slots of an H100 take 0.7 s for 100 tokens of an answer: of three calls a second they serve 2.9, and what waits
+// or is served for 2 s is given up: 12 of 100. Without those the others would wait 0.11 s for the first token, not
+// 0.29.
+constexpr const char* kBusy =
+    "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: h100-sxm}]}\n"
+    "serving: {batcher: {policy: vllm_v1, max_num_seqs: 2}}\nwindow: {rule: whole}\n"
+    "workload: {arrivals: {kind: poisson, rate: 3 /s}, requests: 100, timeout: 2 s, stream: {kind: lengths, "
+    "prompt: {kind: fixed, value: 100}, output: {kind: geometric, mean: 100}}}\n";
+
+TEST_CASE("observe: what clients gave up is in the replay until then, and what failed spoils it") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file("busy.yaml", kBusy), requests = scratch.path("out/requests.jsonl");
+  REQUIRE(run_program({"run", scenario, "-o", scratch.path("out"), "--requests", "-q"}).code == 0);
+  const std::string records = scratch.content("out/requests.jsonl");
+  CHECK(holds(records, "timed_out"));
+  const auto observed = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> call = {"observe", requests, "--scenario", scenario, "--max-error", "ttft.mean=2%"};
+    call.insert(call.end(), more.begin(), more.end());
+    return run_program(call);
+  };
+  const Ran seen = observed({"--include-invalid"});
+  CHECK_MESSAGE(seen.code == 0, seen.out);
+  CHECK_MESSAGE(holds(seen.out, "12 of 100 requests were given up by their clients"), seen.out);
+
+  // The same calls, of which nothing says when they ended.
+  std::string failed = records;
+  for (std::size_t at = 0; (at = failed.find("timed_out", at)) != std::string::npos;)
+    failed.replace(at, 9, "http_500_");
+  scratch.file("out/requests.jsonl", failed);
+  const Ran refused = observed({});
+  CHECK(refused.code == 1);
+  CHECK_MESSAGE(holds(refused.out, "requests are not in the simulation: what was measured had more to do"),
+                refused.out);
+  const Ran fit = observed({"--fit-host"});
+  CHECK(fit.code == 2);
+  CHECK_MESSAGE(holds(fit.err, "of the requests that the server had are not in the replay"), fit.err);
+}
+
 TEST_CASE("observe: limits are printed where nothing could be compared") {
   const Ran ran =
       run_program({"observe", kFixtures + "vllm.log", "--device", "h100-sxm", "--max-error", "tpot.mean=5%"});

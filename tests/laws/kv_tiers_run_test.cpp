@@ -116,7 +116,8 @@ TEST_CASE("a replica reads the memory of its node over the links of its own devi
         overrides +
         "}]}\nworkload: {requests: 24, arrivals: {kind: poisson, rate: 1 /s}, stream: {kind: chat, turns: {kind: "
         "fixed, "
-        "value: 4}, message: {kind: fixed, value: 1000}, think: {kind: exponential, mean: 5 s}}}\n"));
+        "value: 4}, message: {kind: fixed, value: 1000}, output: {kind: log_normal, mean: 214.5, cv: 1.45}, "
+        "think: {kind: exponential, mean: 5 s}}}\n"));
     CHECK(run.tokens.fetched > 5000);
     return run.latency["ttft_s"]->mean;
   };

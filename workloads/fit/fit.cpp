@@ -29,15 +29,27 @@ std::string wrapped(std::string line) {
   return line;
 }
 
-// The calls of a program: each starts when those before it have ended, and an answer takes no time.
-void add_calls(Program& program, Recording& recording) {
-  std::vector<double> ends;
-  for (Stage& stage : program.stages) {
+// When the stages of a program start: each when those before it have ended, and an answer takes no time.
+std::vector<double> starts_of(const Program& program) {
+  std::vector<double> starts;
+  for (const Stage& stage : program.stages) {
     double at = program.start.si();
-    for (const int before : stage.after) at = std::max(at, ends[static_cast<std::size_t>(before)]);
-    at += stage.delay.si();
-    ends.push_back(at + stage.service.si());
-    if (stage.kind != Stage::Kind::model_call || at > recording.duration) continue;
+    for (const int before : stage.after) {
+      const auto place = static_cast<std::size_t>(before);
+      at = std::max(at, starts[place] + program.stages[place].service.si());
+    }
+    starts.push_back(at + stage.delay.si());
+  }
+  return starts;
+}
+
+// The calls of a program, as far as they are in the recording, which begins at `from`.
+void add_calls(Program& program, double from, Recording& recording) {
+  const std::vector<double> starts = starts_of(program);
+  for (std::size_t i = 0; i < program.stages.size(); ++i) {
+    Stage& stage = program.stages[i];
+    const double at = starts[i] - from;
+    if (stage.kind != Stage::Kind::model_call || at < 0 || at > recording.duration) continue;
     RecordedCall& call = recording.calls.emplace_back();
     call.arrival = at;
     call.prompt_tokens = tokens_of(stage.prompt);
@@ -66,6 +78,7 @@ std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std
   out.source = fmt::format("fitted to {} ({}): {} calls in {:.0f} s", name, recording.format, recording.calls.size(),
                            recording.duration);
   std::vector<double> starts;
+  double starting = recording.duration;
   if (stream == FitStream::sessions) {
     SessionFit sessions = fit_sessions(recording, name, diagnostics);
     if (!sessions.stream) return std::nullopt;
@@ -79,8 +92,18 @@ std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std
                           fmt::format("{:.2g} % of the calls and {:.2g} % of the time in sessions of {} are left out: "
                                       "sub-calls that no call of their session follows, or that follow others",
                                       100 * sessions.left_out_calls, 100 * sessions.left_out_time, name));
+    if (sessions.cut > 0)
+      diagnostics.warning(
+          {}, fmt::format("{} is cut out of longer traffic: {:.0f} % of its sessions have calls within {:.3g} s of an "
+                          "end that cuts them. Those that began before are no starts, no first prompts and no numbers "
+                          "of calls; those that end after it count as going on",
+                          name, 100 * sessions.cut, sessions.cut_within));
     out.stream = std::move(sessions.stream);
     starts = std::move(sessions.starts);
+    // The recording goes on until the last session ends: its end says nothing of how sessions start.
+    const double first = starts.front();
+    for (double& start : starts) start -= first;
+    starting = starts.back();
   } else {
     if (stream == FitStream::calls) out.stream = std::make_shared<const JointLengths>(fit_lengths(recording));
     else out.stream = fit_passages(recording, name, diagnostics);
@@ -89,23 +112,36 @@ std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std
   }
   // Sessions that all begin at once say nothing of when others do, but how many there are.
   out.arrivals = starts.size() > 1 && starts.front() < starts.back()
-                     ? fit_arrivals(starts, recording.duration)
+                     ? fit_arrivals(starts, starting)
                      : poisson(static_cast<double>(starts.size()) / recording.duration);
   return out;
 }
 
-Recording emitted(const WorkloadConfig& workload, double duration, std::uint64_t seed) {
+Recording emitted(const WorkloadConfig& workload, double duration, std::uint64_t seed, const Starting& starting) {
   WorkloadConfig limited = workload;
-  limited.duration = Seconds(duration);
+  limited.duration = Seconds(starting.before + std::min(duration, starting.until));
   limited.requests.reset();
   Diagnostics diagnostics;
   const auto generator = make_generator(limited, {}, RandomStreams(seed), diagnostics);
   Recording out;
   out.format = "fit";
   out.duration = duration;
-  while (auto program = generator ? generator->next(diagnostics) : std::nullopt) add_calls(*program, out);
+  while (auto program = generator ? generator->next(diagnostics) : std::nullopt)
+    add_calls(*program, starting.before, out);
   std::ranges::stable_sort(out.calls, {}, &RecordedCall::arrival);
   return out;
+}
+
+double longest_program(const WorkloadConfig& workload) {
+  WorkloadConfig limited = workload;
+  limited.duration.reset();
+  limited.requests = 300;
+  Diagnostics diagnostics;
+  const auto generator = make_generator(limited, {}, RandomStreams(1), diagnostics);
+  double longest = 0;
+  while (const auto program = generator ? generator->next(diagnostics) : std::nullopt)
+    longest = std::max(longest, std::ranges::max(starts_of(*program)) - program->start.si());
+  return longest;
 }
 
 std::string workload_file(const WorkloadConfig& workload) {

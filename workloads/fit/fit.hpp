@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -22,8 +23,17 @@ enum class FitStream {
 std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std::string& name,
                                            Diagnostics& diagnostics, FitStream stream = FitStream::calls);
 
+// When programs start, in seconds beside a recording's time.
+struct Starting {
+  double before = 0;                                       // seconds that it goes on already
+  double until = std::numeric_limits<double>::infinity();  // where that is not its end
+};
+
 // What a workload with open arrivals sends within `duration` seconds, where answers take no time.
-Recording emitted(const WorkloadConfig& workload, double duration, std::uint64_t seed);
+Recording emitted(const WorkloadConfig& workload, double duration, std::uint64_t seed, const Starting& starting = {});
+
+// Seconds that the longest of 300 programs takes, where answers take no time.
+double longest_program(const WorkloadConfig& workload);
 
 // The workload as a file of the catalogue, schema workload/1, numbers by four digits.
 std::string workload_file(const WorkloadConfig& workload);

@@ -96,6 +96,12 @@ std::int64_t granularity(const std::vector<Reuse>& reuse) {
 
 }  // namespace
 
+std::vector<double> law_shares(const std::vector<double>& sorted) {
+  std::vector<double> out = shares(sorted.size());
+  if (sorted.size() > 1) refine(out, sorted);
+  return out;
+}
+
 double quantile_of(const std::vector<double>& sorted, double share) {
   const auto last = static_cast<double>(sorted.size() - 1);
   const double rank = std::clamp(share * static_cast<double>(sorted.size()) - 0.5, 0.0, last);
@@ -119,11 +125,10 @@ JointLengths fit_lengths(const Recording& recording) {
   const bool reuses = reused > kLeastReuse * tokens;
 
   JointLengths out;
-  out.shares = shares(calls.size());
   std::vector<double> prompts;
   for (const RecordedCall& call : calls) prompts.push_back(static_cast<double>(call.prompt_tokens));
   std::ranges::sort(prompts);
-  if (prompts.size() > 1) refine(out.shares, prompts);
+  out.shares = law_shares(prompts);
   out.prompt = table(prompts, out.shares);
   const std::size_t parts = std::clamp<std::size_t>(calls.size() / kCallsOfPart, 1, kMostParts);
   for (std::size_t part = 0; part < parts; ++part) {

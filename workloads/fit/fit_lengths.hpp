@@ -10,9 +10,13 @@ namespace llmscape::workloads {
 // last have half of one, and the mean of thirty log-normal values with a cv of 1 is 4 % low.
 double quantile_of(const std::vector<double>& sorted, double share);
 
-// Lengths by their quantiles in the recording (which holds at least one call), at 45 to 64 shares (closer above 0.995
-// the more calls there are), answers apart for up to ten equal parts of the prompts, of 30 calls at least; heads that
-// are reused where the trace knows contents.
+// The shares that a law of sorted values, which are not empty, is written at: 45 to 64, closer above 0.995 the more
+// values there are, and at gaps that no value falls into.
+std::vector<double> law_shares(const std::vector<double>& sorted);
+
+// Lengths by their quantiles in the recording (which holds at least one call), at the shares of its prompts, answers
+// apart for up to ten equal parts of the prompts, of 30 calls at least; heads that are reused where the trace knows
+// contents.
 JointLengths fit_lengths(const Recording& recording);
 
 }  // namespace llmscape::workloads

@@ -5,30 +5,15 @@
 
 #include <algorithm>
 #include <stdexcept>
-#include <unordered_map>
 
 #include "traces/prefix_reuse.hpp"
 #include "workloads/fit/law_nodes.hpp"
+#include "workloads/fit/sessions.hpp"
 
 namespace llmscape::workloads {
 namespace {
 
 constexpr double kAtOnce = 1e-3;  // seconds
-
-using Session = std::vector<const RecordedCall*>;
-
-// By their first calls.
-std::vector<Session> sessions_of(const Recording& recording) {
-  std::vector<Session> out;
-  std::unordered_map<std::string, std::size_t> places;
-  for (const RecordedCall& call : recording.calls) {
-    if (call.session.empty()) continue;
-    const auto [place, is_new] = places.try_emplace(call.session, out.size());
-    if (is_new) out.emplace_back();
-    out[place->second].push_back(&call);
-  }
-  return out;
-}
 
 // Whether a session's call came together with the one before. Within a tick of a rounded clock it may have waited for
 // it, if its prompt is long enough to hold that one and its answer.
@@ -40,15 +25,17 @@ bool at_once(const RecordedCall& before, const RecordedCall& call, double tick) 
 
 // What the sessions are made of.
 struct SessionSamples {
-  std::vector<double> tasks, calls, outputs, growth, gaps;
+  std::vector<double> tasks, outputs, growth, gaps;
+  std::vector<SessionLine> lines;
   std::vector<double> fan_outs, subtasks, fan_out_times, join_times, join_growth;  // of steps that a call follows
   double shrunk = 0;
   double time = 0, left_out_time = 0, all_calls = 0, left_out_calls = 0;
 
-  void add(const Session& session, double tick) {
+  void add(const Session& session, double tick, bool is_begun_before) {
     const RecordedCall* line = nullptr;  // the last call of the main line
     Session branches;                    // the sub-calls since
-    double last = 0, main_calls = 0;     // `last`: when the last call or the last sub-calls came
+    double last = 0;                     // when the last call or the last sub-calls came
+    SessionLine main;
     for (std::size_t at = 0; at < session.size();) {
       const RecordedCall& call = *session[at];
       const std::size_t end = line ? end_of_group(session, at, tick) : at + 1;
@@ -59,13 +46,13 @@ struct SessionSamples {
         left_out_calls += static_cast<double>(end - at);
         left_out_time += call.arrival - last;
       } else {
-        if (!line) tasks.push_back(static_cast<double>(call.prompt_tokens));
+        if (!line) add_first(call, is_begun_before);
         else if (branches.empty()) add_step(*line, call);
         else add_fan_out(*line, branches, call, last);
         outputs.push_back(static_cast<double>(call.output_tokens));
         line = &call;
         branches.clear();
-        ++main_calls;
+        main.calls.push_back(call.arrival);
       }
       last = call.arrival;
       at = end;
@@ -74,8 +61,11 @@ struct SessionSamples {
     left_out_calls += static_cast<double>(branches.size());
     time += session.back()->arrival - session.front()->arrival;
     all_calls += static_cast<double>(session.size());
-    calls.push_back(main_calls);
+    main.last = session.back()->arrival;
+    if (!is_begun_before) lines.push_back(std::move(main));
   }
+  // How many a session has; those that go on behind `until` count as doing so.
+  [[nodiscard]] std::vector<double> calls(double until) const { return calls_of_whole(lines, until); }
   // Of the steps, whose prompt is shorter than what came before.
   [[nodiscard]] double shrinking() const {
     return shrunk / std::max(1.0, static_cast<double>(growth.size() + join_growth.size()));
@@ -95,6 +85,9 @@ struct SessionSamples {
   }
   static double context_behind(const RecordedCall& call) {
     return static_cast<double>(call.prompt_tokens + call.output_tokens);
+  }
+  void add_first(const RecordedCall& call, bool is_begun_before) {
+    if (!is_begun_before) tasks.push_back(static_cast<double>(call.prompt_tokens));
   }
   void add_step(const RecordedCall& before, const RecordedCall& call) {
     growth.push_back(gained(context_behind(before), call));
@@ -131,10 +124,14 @@ std::int64_t common_head(const std::vector<Session>& sessions) {
 SessionFit fit_sessions(const Recording& recording, const std::string& name, Diagnostics& diagnostics) {
   const std::vector<Session> sessions = sessions_of(recording);
   SessionFit out;
+  const SessionEnds ends = ends_of(sessions, recording.duration);
   SessionSamples samples;
+  double cut = 0;
   for (const Session& session : sessions) {
-    samples.add(session, recording.tick);
-    out.starts.push_back(session.front()->arrival);
+    const bool is_begun_before = ends.begun_before(session);
+    samples.add(session, recording.tick, is_begun_before);
+    if (!is_begun_before) out.starts.push_back(session.front()->arrival);
+    cut += is_begun_before || ends.goes_on(session, recording.duration) ? 1 : 0;
   }
   if (sessions.empty() || samples.all_calls == static_cast<double>(sessions.size())) {
     diagnostics.error({}, fmt::format("{} has no two calls of one session: its sessions cannot be fitted", name),
@@ -142,6 +139,8 @@ SessionFit fit_sessions(const Recording& recording, const std::string& name, Dia
     return out;
   }
   out.shrinking = samples.shrinking();
+  out.cut = cut / static_cast<double>(sessions.size());
+  out.cut_within = ends.within;
   out.left_out_calls = samples.left_out_calls / samples.all_calls;
   out.left_out_time = samples.time > 0 ? samples.left_out_time / samples.time : 0;
 
@@ -151,7 +150,7 @@ SessionFit fit_sessions(const Recording& recording, const std::string& name, Dia
   stream.set("kind", YamlNode::scalar("agents"));
   stream.set("system_prompt", YamlNode::scalar(fmt::format("{}", system)));
   stream.set("task", quantile_lengths(samples.tasks));
-  stream.set("calls", observed_counts(samples.calls));
+  stream.set("calls", observed_counts(samples.calls(recording.duration - (ends.ends_cut ? ends.within : 0))));
   stream.set("output", quantile_lengths(samples.outputs));
   stream.set("tool_result", quantile_lengths(samples.growth.empty() ? std::vector<double>{0} : samples.growth));
   stream.set("tool_time", log_normal_durations(samples.gaps));

@@ -13,7 +13,7 @@
 namespace llmscape::workloads {
 namespace {
 
-constexpr std::size_t kMostIntervals = 40;
+constexpr std::size_t kMostCounts = 40;
 
 YamlNode list_node(const std::vector<double>& values) {
   YamlNode out;
@@ -34,11 +34,16 @@ YamlNode quantile_lengths(std::vector<double> values) {
     out.set("value", YamlNode::scalar(fmt::format("{:.0f}", values.front())));
     return out;
   }
-  const std::size_t intervals = std::min(kMostIntervals, values.size() - 1);
   std::vector<double> shares, quantiles;
-  for (std::size_t i = 0; i <= intervals; ++i) {
-    shares.push_back(static_cast<double>(i) / static_cast<double>(intervals));
-    quantiles.push_back(quantile_of(values, shares.back()));
+  for (const double share : law_shares(values)) {
+    const double quantile = quantile_of(values, share);
+    // Between two that are alike it says nothing.
+    if (const std::size_t n = quantiles.size(); n > 1 && quantiles[n - 2] == quantile && quantiles[n - 1] == quantile) {
+      shares.back() = share;
+      continue;
+    }
+    shares.push_back(share);
+    quantiles.push_back(quantile);
   }
   out.set("kind", YamlNode::scalar("quantiles"));
   out.set("shares", list_node(shares));
@@ -50,7 +55,7 @@ YamlNode quantile_lengths(std::vector<double> values) {
 YamlNode observed_counts(std::vector<double> values) {
   std::map<double, double> counts;
   for (const double value : values) ++counts[value];
-  if (counts.size() == 1 || counts.size() > kMostIntervals) return quantile_lengths(std::move(values));
+  if (counts.size() == 1 || counts.size() > kMostCounts) return quantile_lengths(std::move(values));
   std::vector<double> observed, weights;
   for (const auto& [value, count] : counts) {
     observed.push_back(value);

@@ -9,7 +9,7 @@ namespace llmscape::workloads {
 
 // Fitted laws, as they stand in a file.
 
-// Lengths by up to 41 quantiles of the values, which are not empty; {kind: fixed} where all are alike.
+// Lengths by the quantiles of the values, which are not empty, at their law_shares; {kind: fixed} where all are alike.
 YamlNode quantile_lengths(std::vector<double> values);
 
 // Counts as they were, each as often as it was; by their quantiles where more than 40 differ.

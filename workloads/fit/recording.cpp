@@ -42,7 +42,7 @@ std::optional<double> tick_of(const std::vector<RecordedCall>& calls, double sta
   double least = 0;
   for (const double gap : gaps)
     if (gap > 0 && (least == 0 || gap < least)) least = gap;
-  if (least < kLeastTick) return std::nullopt;
+  if (least < kLeastTick * (1 - 1e-6)) return std::nullopt;  // 0.3 - 0.2 is a little less than 0.1
   double ticks = 0;
   std::vector<double> sizes = {1};
   for (const double gap : gaps) {

@@ -12,6 +12,7 @@
 #include "base/table.hpp"
 #include "workloads/fit/fit_arrivals.hpp"
 #include "workloads/fit/fit_lengths.hpp"
+#include "workloads/fit/sessions.hpp"
 
 namespace llmscape::workloads {
 namespace {
@@ -36,6 +37,18 @@ std::vector<double> session_calls(const Recording& recording) {
     if (!call.session.empty()) ++calls[call.session];
   std::vector<double> out;
   for (const auto& [session, count] : calls) out.push_back(count);
+  return out;
+}
+
+// Where programs are sessions: a recording goes on until the last one ends; one that was cut out of longer traffic
+// begins with sessions under way.
+Starting starting_beside(const WorkloadConfig& fitted, const Recording& recorded) {
+  constexpr double kMostBefore = 10;  // recordings
+  const std::vector<Session> sessions = sessions_of(recorded);
+  if (sessions.empty() || streams().write(*fitted.stream).find("kind")->text != "agents") return {};
+  Starting out{0, sessions.back().front()->arrival};
+  if (ends_of(sessions, recorded.duration).begins_cut)
+    out.before = std::min(longest_program(fitted), kMostBefore * recorded.duration);
   return out;
 }
 
@@ -87,6 +100,14 @@ SeedBand band_of(std::vector<double> values, double widened) {
   if (mean <= 0) return {mean, mean, mean};
   const auto end = [&](double share) { return mean * std::pow(quantile_of(values, share) / mean, widened); };
   return {end(0.025), mean, end(0.975)};
+}
+
+// Of Fano factors of as many calls: it may be off by one call more or less in two windows, as a recording begins and
+// ends somewhere. Of counts that are all alike, the variance is then that of two in as many.
+SeedBand fano_band(const std::vector<double>& values, double widened, const Recording& recorded) {
+  SeedBand band = band_of(values, widened);
+  const double ends = 2 / static_cast<double>(std::max<std::size_t>(1, recorded.calls.size()));
+  return {std::max(0.0, band.low - ends), band.mean, band.high + ends};
 }
 
 std::string number(double value) { return fmt::format("{:.3g}", value); }
@@ -150,9 +171,10 @@ FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const R
   // The errors of two parts add up as squares.
   const double widened = &fitted_to == &recorded ? 1 : std::sqrt(1 + recorded.duration / fitted_to.duration);
   const std::vector<double> windows = windows_of(recorded);
+  const Starting starting = starting_beside(fitted, recorded);
   std::vector<std::vector<double>> fanos(windows.size());
   for (int seed = 1; seed <= seeds; ++seed) {
-    Recording run = emitted(fitted, recorded.duration, static_cast<std::uint64_t>(seed));
+    Recording run = emitted(fitted, recorded.duration, static_cast<std::uint64_t>(seed), starting);
     const auto add = [](std::vector<double>& to, const std::vector<double>& more) {
       to.insert(to.end(), more.begin(), more.end());
     };
@@ -178,12 +200,12 @@ FitScore score(const WorkloadConfig& fitted, const Recording& fitted_to, const R
   out.prompt_mean = {mean_of(prompts_of(recorded)), band_of(prompt_means, widened)};
   out.output_mean = {mean_of(outputs_of(recorded)), band_of(output_means, widened)};
   out.rate = {static_cast<double>(recorded.calls.size()) / recorded.duration, band_of(rates, widened)};
-  out.fano_1_s = {fano_in(recorded, 1), band_of(fanos_1, widened)};
-  out.fano_60_s = {fano_in(recorded, 60), band_of(fanos_60, widened)};
+  out.fano_1_s = {fano_in(recorded, 1), fano_band(fanos_1, widened, recorded)};
+  out.fano_60_s = {fano_in(recorded, 60), fano_band(fanos_60, widened, recorded)};
   out.reuse = {reuse_share(recorded), band_of(reuses, widened)};
   out.anywhere = {known_share(recorded), band_of(known, widened)};
   for (std::size_t i = 0; i < windows.size(); ++i)
-    out.fanos.push_back({windows[i], {fano_in(recorded, windows[i]), band_of(fanos[i], widened)}});
+    out.fanos.push_back({windows[i], {fano_in(recorded, windows[i]), fano_band(fanos[i], widened, recorded)}});
   return out;
 }
 

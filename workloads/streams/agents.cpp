@@ -176,7 +176,9 @@ FamilyMember<Stream> agents_stream() {
                  "time from the last answer of the sub-calls to the next call; none if absent");
     f.add_family("join_result", &Agents::join_result, lengths(),
                  "tokens that the context gains there beside the sub-calls' answers; none if absent");
-    f.add("context", &Agents::context, "a task ends before prompt and answer of a call exceed this many tokens")
+    f.add("context", &Agents::context,
+          "a task ends before prompt and answer of a call exceed this many tokens; its first call is sent whatever its "
+          "length")
         .between(1, kLongestText);
     f.check([](const Agents& agents, const YamlNode& node, Diagnostics& diagnostics) {
       for (const char* key : {"fan_out_time", "join_time", "join_result"})

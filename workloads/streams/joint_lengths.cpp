@@ -125,7 +125,8 @@ const Fields<Continuation>& continuation_fields() {
           "divide the times between arrivals by")
         .required()
         .between(0, 1e12);
-    f.add("granularity", &Continuation::granularity, "reused heads are whole multiples of this many tokens")
+    f.add("granularity", &Continuation::granularity,
+          "reused heads are whole multiples of this many tokens, or whole prompts")
         .between(1, 1 << 20);
     return f;
   }();

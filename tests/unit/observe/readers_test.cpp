@@ -115,6 +115,32 @@ TEST_CASE("requests that failed are told, whoever wrote them down") {
   CHECK(records[0].starts_with("1 of 2 requests failed"));
 }
 
+TEST_CASE("records of AIPerf that say when a call was given up are requests until then") {
+  const test::Scratch scratch;
+  const auto record = [](const std::string& times, const std::string& isl, const std::string& error) {
+    return R"({"metadata": {"request_start_ns": 5000000000, )" + times + R"(}, "metrics": {")" + isl +
+           R"(": {"value": 70, "unit": "tokens"}}, "error": )" + error + "}\n";
+  };
+  Observed observed;
+  Diagnostics diagnostics;
+  read_observed(
+      scratch.file("requests", record(R"("request_end_ns": 8000000000)", "input_sequence_length",
+                                      R"({"code": null, "type": "timed_out"})") +
+                                   record(R"("cancellation_time_ns": 6500000000, "request_end_ns": 8000000000)",
+                                          "error_isl", R"({"code": 499, "type": "RequestCancellationError"})") +
+                                   record(R"("request_end_ns": 8000000000)", "error_isl", R"({"code": 500})")),
+      "aiperf", observed, diagnostics);
+  REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.text(false));
+  REQUIRE(observed.requests.size() == 2);
+  CHECK(observed.left_out == 1);
+  CHECK(*observed.requests[0].gave_up == approx(3));
+  CHECK(*observed.requests[1].gave_up == approx(1.5));
+  REQUIRE(observed.notes.size() == 2);
+  CHECK(observed.notes[1].starts_with("2 of 3 requests were given up by their clients"));
+  CHECK(trace_text(observed).ends_with(
+      "\n{\"arrival_s\": 5, \"prompt_tokens\": 70, \"output_tokens\": 1, \"give_up_s\": 1.5}\n"));
+}
+
 // Gaps of 7 ms but for 40 of 7.2 and 40 of 6.8: the mean of 195 is 7 ms.
 TEST_CASE("the gaps of a benchmark are ITL, unless several tokens came at a time") {
   const auto all = figures(read("vllm_bench.json"));

@@ -21,8 +21,9 @@ std::string five_rows() {
   std::string content;
   for (int i = 0; i < 5; ++i)
     content += fmt::format(
-        "{{\"arrival_s\": {}, \"prompt\": [[{}, 100], [9, 5, 3]], \"output_tokens\": {}, \"session\": \"s\\\"{}\"}}\n",
-        10 * i, i, i + 1, i);
+        "{{\"arrival_s\": {}, \"prompt\": [[{}, 100], [9, 5, 3]], \"output_tokens\": {}, \"session\": \"s\\\"{}\", "
+        "\"give_up_s\": {}.5}}\n",
+        10 * i, i, i + 1, i, i);
   return content;
 }
 
@@ -59,6 +60,7 @@ TEST_CASE("a converted trace reads back as the same records") {
   CHECK(records[3].output_tokens == 4);
   CHECK(records[3].session == "s\"3");
   CHECK(records[3].known_content);
+  CHECK(records[3].give_up == Seconds(3.5));
 }
 
 TEST_CASE("prompts without content stay without it, and nanoseconds survive") {

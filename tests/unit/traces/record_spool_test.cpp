@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstddef>
+#include <optional>
 
 using namespace llmscape;
 using namespace llmscape::traces;
@@ -21,6 +22,7 @@ TEST_CASE("records come by time, in memory and from runs in a file, with all tha
       timed.record.output_tokens = 2 * i + 1;
       timed.record.known_content = i % 2 == 0;
       timed.record.session = i % 3 == 0 ? "" : std::string(static_cast<std::size_t>(i), 's');
+      if (i % 5 == 0) timed.record.give_up = Seconds(0.25 * static_cast<double>(i));
       if (i == 250) timed.record.prompt.assign(10'000, {7, 3, 1});  // longer than a piece of a run
       timed.record.prompt.push_back({static_cast<ContentId>(i) << 40, i + 1, i % 2});
       spool.add(timed);
@@ -35,6 +37,7 @@ TEST_CASE("records come by time, in memory and from runs in a file, with all tha
       CHECK(record.output_tokens == 2 * i + 1);
       CHECK(record.known_content == (i % 2 == 0));
       CHECK(record.session == (i % 3 == 0 ? "" : std::string(static_cast<std::size_t>(i), 's')));
+      CHECK(record.give_up == (i % 5 == 0 ? std::optional(Seconds(0.25 * static_cast<double>(i))) : std::nullopt));
       CHECK(record.prompt.size() == (i == 250 ? 10'001 : 1));
       CHECK(record.prompt.back() == Segment{static_cast<ContentId>(i) << 40, i + 1, i % 2});
       last = timed->nanoseconds;

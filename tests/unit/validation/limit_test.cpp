@@ -121,6 +121,11 @@ TEST_CASE("a prediction that served a part of its requests, or is not valid, mee
   for (const char* verdict : {"unsteady", "saturated", "truncated"}) CHECK_FALSE(met({verdict, {"so"}, 300, 300}));
   CHECK_FALSE(met({"valid", {}, 300, 147}));
   CHECK(met({"saturated", {"so"}, 300, 147}, true));
+  // 3 of 303 are 0.99 %, 4 of 304 are 1.3 %; one alone is no share.
+  CHECK(met({"valid", {}, 5, 5, 1}));
+  CHECK(met({"valid", {}, 300, 300, 3}));
+  CHECK_FALSE(met({"valid", {}, 300, 300, 4}));
+  CHECK(met({"valid", {}, 300, 300, 4}, true));
   CHECK(PredictedRun{"saturated", {}, 300, 147}.unfit() == "153 of 300 requests were not served by the simulation");
   CHECK(PredictedRun{"saturated", {}, 300, 300}.unfit() == "the prediction is saturated");
 }

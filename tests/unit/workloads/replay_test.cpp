@@ -58,6 +58,20 @@ TEST_CASE("a replay makes a program of one call from each record") {
   }
 }
 
+TEST_CASE("a replayed call is given up when its caller did, whatever the speed-up of the times") {
+  const auto path = std::filesystem::temp_directory_path() / "llmscape-replay-give-up.jsonl";
+  std::ofstream(path) << R"({"arrival_s": 0, "prompt_tokens": 9, "output_tokens": 4, "give_up_s": 1.25})"
+                         "\n"
+                         R"({"arrival_s": 2, "prompt_tokens": 9, "output_tokens": 4})"
+                         "\n";
+  const auto programs = all_of("{replay: {trace: " + path.string() + "}, speedup: 2}");
+  REQUIRE(programs.size() == 2);
+  CHECK(programs[0].stages[0].give_up.si() == 1.25);
+  CHECK(programs[1].stages[0].give_up == Stage().give_up);
+  CHECK(programs[1].start.si() == 1);
+  std::filesystem::remove(path);
+}
+
 TEST_CASE("a speed-up of two halves the times of a replay") {
   CHECK(starts_of(TraceFile().replay("", ", speedup: 2")) == std::vector<double>{0, 0.5, 1.5, 3.5});
 }

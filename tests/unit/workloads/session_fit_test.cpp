@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "base/random.hpp"
 #include "tests/support/approx.hpp"
 #include "tests/unit/workloads/support.hpp"
 #include "workloads/fit/fit_sessions.hpp"
 #include "workloads/fit/score.hpp"
+#include "workloads/fit/sessions.hpp"
 
 using llmscape::testing::approx;
 
@@ -27,6 +31,10 @@ Recording twenty_sessions() {
   for (ContentId id = 1; id <= 20; ++id) add_session(out, 10 * static_cast<double>(id), id);
   out.duration = 210;
   return out;
+}
+
+bool near_recorded(const FitFigure& figure) {
+  return std::abs(figure.fitted.mean / figure.recorded.value_or(0) - 1) < 0.05;
 }
 
 }  // namespace
@@ -132,6 +140,69 @@ TEST_CASE("a fit of sessions has their calls, and each continues the one before"
   CHECK(score.reuse.fitted.mean == approx(0.525).epsilon(0.03));
   // A fit of single calls has no sessions to compare.
   CHECK_FALSE(workloads::score(*fit_workload(recorded, "trace", diagnostics), recorded, recorded).session_calls);
+}
+
+TEST_CASE("sessions that start by chance are fitted so, however long the last of them goes on") {
+  // 300 sessions, one a second, of 20 calls some 50 s apart: they start in the first 300 s of some 1,700. Over all of
+  // it 5 windows of 60 s hold 60 starts and 23 none: variance 60^2 x 5 / 28 - 10.7^2 = 528, a Fano factor of 49 for 1.
+  Recording recorded;
+  RandomStream draws(11);
+  double start = 0;
+  for (int id = 0; id < 300; ++id) {
+    start += draws.exponential(1);
+    double at = start;
+    for (int call = 0; call < 20; ++call, at += draws.exponential(50))
+      recorded.calls.push_back({at, 1000 + 200 * call, 100, {}, std::to_string(id)});
+  }
+  std::ranges::sort(recorded.calls, {}, &RecordedCall::arrival);
+  recorded.duration = recorded.calls.back().arrival;
+  Diagnostics diagnostics;
+  const auto fitted = fit_workload(recorded, "trace", diagnostics, FitStream::sessions);
+  REQUIRE_MESSAGE(fitted, diagnostics.text(false));
+  const YamlNode arrivals_law = arrivals().write(*fitted->arrivals, 4);
+  CHECK(arrivals_law.find("kind")->text == "drifting");
+  CHECK_FALSE(arrivals_law.find("drifts"));
+  CHECK(fitted->arrivals->mean_rate()->si() == approx(299 / (start - recorded.calls.front().arrival)).epsilon(1e-3));
+  // What it is compared with starts its sessions in the same time.
+  CHECK(near_recorded(workloads::score(*fitted, recorded, recorded).rate));
+}
+
+TEST_CASE("sessions that the ends of a trace cut are not taken for whole ones") {
+  // Sessions of 20 calls some 50 s apart start at 0.5 /s by chance: 475 are under way at any time. Of 4,000 s of them
+  // the 1,500 s from 1,500 s on are recorded, at 0.5 x 20 = 10 calls /s. Taken for whole ones, these would be 1,225
+  // sessions of 1500 x 10 / 1225 = 12.2 calls, 475 of them in the first gaps.
+  Recording recorded;
+  RandomStream draws(11);
+  for (double start = draws.exponential(2); start < 4'000; start += draws.exponential(2)) {
+    double at = start - 1'500;
+    for (int call = 0; call < 20; ++call, at += draws.exponential(50))
+      if (at >= 0 && at < 1'500) recorded.calls.push_back({at, 1000 + 200 * call, 100, {}, std::to_string(start)});
+  }
+  std::ranges::sort(recorded.calls, {}, &RecordedCall::arrival);
+  recorded.duration = 1'500;
+  Diagnostics diagnostics;
+  const auto fitted = fit_workload(recorded, "trace", diagnostics, FitStream::sessions);
+  REQUIRE_MESSAGE(fitted, diagnostics.text(false));
+  CHECK(diagnostics.text(false).find("trace is cut out of longer traffic") != std::string::npos);
+  CHECK(fitted->arrivals->mean_rate()->si() == approx(0.5).epsilon(0.1));
+  CHECK_FALSE(arrivals().write(*fitted->arrivals, 4).find("drifts"));
+  const YamlNode stream = streams().write(*fitted->stream);
+  // Of sessions that began before, 1,000 to 4,800; one call in a hundred comes later than all that are left out.
+  REQUIRE(stream.find("task")->find("values"));
+  CHECK(stream.find("task")->find("values")->items[1].text == "1000");
+  CHECK(std::stod(stream.find("task")->find("shares")->items[1].text) > 0.97);
+  const FitScore score = workloads::score(*fitted, recorded, recorded);
+  CHECK(*score.rate.recorded == approx(10).epsilon(0.05));
+  CHECK(near_recorded(score.rate));
+  CHECK(near_recorded(score.prompt_mean));
+}
+
+TEST_CASE("how many calls sessions have is told by those that are seen to end or to go on") {
+  // Until 10 s: of three with a first call one ends, of two with a second one more does, and the third call of the last
+  // is behind: 1 and 2 calls of a third each; the rest has the three that were seen.
+  CHECK(calls_of_whole({{{1}, 1}, {{2, 3}, 3}, {{4, 9, 12}, 12}}, 10) == std::vector<double>{1, 2, 3});
+  // A session whose last call is behind is not known to end there: both that are seen go on.
+  CHECK(calls_of_whole({{{1, 11}, 11}, {{2, 5, 6}, 6}}, 10) == std::vector<double>{3, 3});
 }
 
 TEST_CASE("contexts that shrink are said, and a trace without sessions is refused") {

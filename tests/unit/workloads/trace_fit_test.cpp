@@ -119,6 +119,31 @@ TEST_CASE("calls of a rounded clock are spread over its tick, those of another s
   CHECK(recorded({call(0, {{1, 1}}), call(3, {{1, 1}})}).tick == 0);  // none at once
 }
 
+TEST_CASE("a clock of 0.1 s is a rounded one") {
+  // 0.3 - 0.2 is 0.09999999999999998: the least gap of such a clock lies a little below it.
+  std::vector<traces::TraceRecord> records;
+  RandomStream stream(4);
+  double at = 0;
+  for (int i = 0; i < 2'000; ++i, at += stream.exponential(0.1))
+    records.push_back(call(std::floor(10 * at) / 10, {{1, 1}}));
+  CHECK(recorded(records).tick == 0.1);
+}
+
+TEST_CASE("a fit of equal gaps holds, though the last window has a call less") {
+  // One call every 0.5 s: 2 a second, and one in the last of 2,000 windows: a Fano factor of 0.0005 / 2 for 0.
+  std::vector<traces::TraceRecord> records;
+  for (int i = 0; i < 4'001; ++i) records.push_back(call(0.5 * i, {{1, 1}}));
+  const Recording periodic = recorded(records);
+  Diagnostics diagnostics;
+  const auto fitted = fit_workload(periodic, "trace", diagnostics);
+  REQUIRE(fitted);
+  const FitScore score = workloads::score(*fitted, periodic, periodic);
+  CHECK(score.fano_1_s.recorded == 0);
+  CHECK(score.fano_1_s.in_band());
+  CHECK(score.fano_60_s.in_band());
+  CHECK(score.fano_1_s.fitted.high < 0.001);
+}
+
 TEST_CASE("batches of a timer are not taken for a rounded clock") {
   const auto batches = [](const auto& size_of) {
     std::vector<traces::TraceRecord> records;
