@@ -50,6 +50,26 @@ TEST_CASE("devices whose replicas are off draw nothing: a pool scaled down to on
   CHECK(of_four.fleet->pools[0].available == 1);
 }
 
+// Two replicas of four H100s each at 4 /h a device; one device of the second is down from 5 to 15 s: all eight are
+// rented to the end, and idle when they do nothing. For good, the four of that replica are paid until 5 s.
+TEST_CASE("a replica under repair is rented and draws idle power, one that is lost for good neither") {
+  const auto run_with = [](const std::string& lasts) {
+    return run_on_event_queue(*scenario_of(
+        "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{name: gpus, preset: h100-sxm, count: 8}]}\n"
+        "serving: {tensor_parallel: 4, cold_start: {boot: 1 s, bandwidth: 10 GB/s}}\n"
+        "cost: {currency: USD, devices: {gpus: {hourly: 4 /h}}}\nwindow: {rule: whole}\n"
+        "faults: {schedule: [{at: 5 s, group: gpus, device: 4" +
+        lasts +
+        "}]}\nworkload: {requests: 200, arrivals: {kind: periodic, rate: 8 /s}, stream: {kind: lengths, prompt: {kind: "
+        "fixed, value: 500}, output: {kind: fixed, value: 50}}}\n"));
+  };
+  const auto rent = [](double devices_s) { return devices_s * 4 / 3600; };
+  const result::RunResult repaired = run_with(", lasts: 10 s"), lost = run_with("");
+  REQUIRE(repaired.simulated_s > 20);
+  CHECK(repaired.cost->total == approx(rent(8 * repaired.simulated_s)));
+  CHECK(lost.cost->total == approx(rent(4 * lost.simulated_s + 4 * 5)));
+}
+
 TEST_CASE("a pool that is never asked is told of, and is not one that is") {
   const auto warned = [](const std::string& placement) {
     const auto result = run_on_event_queue(*scenario_of(R"(schema: scenario/1

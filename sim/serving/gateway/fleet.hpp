@@ -45,9 +45,7 @@ struct PoolHistory {
   std::array<Seconds, kAvailabilities> spent{};  // replica-seconds; of one that was off when it broke: as off
   std::int64_t starts = 0, drains = 0, conversions = 0, losses = 0;
   // Switched on: serving, loading, draining or under repair.
-  [[nodiscard]] Seconds provisioned() const {
-    return in(Availability::loading) + answering() + in(Availability::down);
-  }
+  [[nodiscard]] Seconds provisioned() const { return in(Availability::loading) + answering() + in(Availability::down); }
   // Of the time in which replicas were to serve, the share in which they did; 1 if there was none.
   [[nodiscard]] double available() const {
     const Seconds wanted = provisioned() + in(Availability::lost);

@@ -16,7 +16,7 @@ bool switched_on(Availability availability) {
 }
 
 // Of one that is to serve when it is repaired, the machine stays: it is rented, and its other devices are idle.
-bool provisioned(const Member& member, Availability availability) {
+bool kept_on(const Member& member, Availability availability) {
   return switched_on(availability) || (availability == Availability::down && member.wanted);
 }
 
@@ -83,7 +83,7 @@ void FleetManager::spend(PoolHistory& history, const Member& member, Seconds unt
 void FleetManager::set_availability(Member& member, Availability availability, Seconds now) {
   spend(state_.pools[member.pool].history, member, now);
   member.since = now;
-  const bool was_on = provisioned(member, member.availability), is_on = provisioned(member, availability);
+  const bool was_on = kept_on(member, member.availability), is_on = kept_on(member, availability);
   if (was_on && !is_on) member.provisioned.switch_off(now);
   if (!was_on && is_on) member.provisioned.switch_on(now);
   member.availability = availability;
