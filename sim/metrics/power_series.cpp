@@ -64,21 +64,21 @@ Watts PowerSeries::power(std::size_t window) const {
 }
 
 Watts PowerSeries::peak(Seconds from, Seconds to) const {
-  Watts most;
+  const auto windows = static_cast<std::size_t>(slice() / window_);
+  Watts inside, all;
   bool any = false;
-  for (std::size_t i = 0; i < windows_.size(); ++i) {
-    const Seconds begin = window_ * static_cast<double>(i);
+  for (std::size_t first = 0; first < windows_.size(); first += windows) {
+    const Seconds begin = window_ * static_cast<double>(first), length = std::min(slice(), end_ - begin);
+    if (length <= Seconds() || (first > 0 && length < slice())) break;
+    Quanta sum = 0;
+    for (std::size_t i = first; i < std::min(first + windows, windows_.size()); ++i) sum += windows_[i];
+    const Watts power = joules(sum) / length;
+    all = std::max(all, power);
     if (begin < from || begin >= to) continue;
-    most = std::max(most, power(i));
+    inside = std::max(inside, power);
     any = true;
   }
-  return any ? most : peak();
-}
-
-Watts PowerSeries::peak() const {
-  Watts most;
-  for (std::size_t i = 0; i < windows_.size(); ++i) most = std::max(most, power(i));
-  return most;
+  return any ? inside : all;
 }
 
 }  // namespace llmscape::metrics

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -16,6 +17,7 @@ class PowerSeries {
  public:
   static constexpr std::size_t kMost = 4096;
   static constexpr Seconds kNarrowest{1.0 / 1024};  // a power of two: window edges are exact
+  static constexpr Seconds kSlice{1};               // so many windows, whatever their width below it
 
   // Spends `energy` evenly from `from` (at least 0) to `to` (finite), or all at once where these are the same. Calls
   // may come in any order of time.
@@ -31,9 +33,13 @@ class PowerSeries {
   [[nodiscard]] Watts power(std::size_t window) const;
   // The latest moment until which energy was spent.
   [[nodiscard]] Seconds end() const { return end_; }
-  // That of the window with the most, of those that begin at or after `from` and before `to`; of all, if none does.
+  // What a peak is the mean power of: a second, or a window where that is longer. So the peaks of runs of unlike
+  // lengths compare.
+  [[nodiscard]] Seconds slice() const { return std::max(window_, kSlice); }
+  // That of the slice with the most, of those that begin at or after `from` and before `to`; of all, if none does. One
+  // that the end cuts short counts only where there is no whole one.
   [[nodiscard]] Watts peak(Seconds from, Seconds to) const;
-  [[nodiscard]] Watts peak() const;
+  [[nodiscard]] Watts peak() const { return peak(Seconds(), end_); }
 
  private:
   // In 2^-80 J, below 1.4e14 J: what a step spends, rounded by at most 1e-24 J, and their sums without rounding.

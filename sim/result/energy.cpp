@@ -171,7 +171,7 @@ EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, cons
   if (requests > 0) result.joules_per_request = result.total_joules / requests;
   if (portion.length() > Seconds()) result.mean_w = result.total_joules / portion.length().si();
   result.peak_w = power.peak(portion.from, portion.to).si();
-  result.peak_window_s = power.window().si();
+  result.peak_window_s = power.slice().si();
   add_boundary(parts, result);
   Joules assumed;
   for (const auto& [what, joules] : assumed_joules(parts, gateway, portion)) {

@@ -70,6 +70,24 @@ TEST_CASE("a replica under repair is rented and draws idle power, one that is lo
   CHECK(lost.cost->total == approx(rent(4 * lost.simulated_s + 4 * 5)));
 }
 
+// Gemma 3 27B in a pool of 500 blocks, of which one conversation takes nearly all with its windows: behind the prefix
+// that it finds cached it must fit as well.
+TEST_CASE("who fits a pool alone fits it behind a cached prefix of layers with windows") {
+  for (const char* policy : {"vllm_v1", "vllm_v0", "sglang"}) {
+    CAPTURE(policy);
+    const auto run = run_on_event_queue(*scenario_of(
+        std::string(
+            "schema: scenario/1\nmodel: gemma-3-27b\nhardware: {devices: [{preset: h100-sxm, count: 1}]}\nserving: "
+            "{kv_windows: pooled, kv_blocks: 500, max_model_len: 2400, batcher: {policy: ") +
+        policy +
+        "}}\nworkload: {requests: 4, arrivals: {kind: poisson, rate: 0.01 /s}, stream: {kind: chat, turns: {kind: "
+        "fixed, value: 1}, system_prompt: 256, message: {kind: fixed, value: 16}, output: {kind: fixed, value: "
+        "2032}}}\nhorizon: 2000 s\n"));
+    CHECK(run.requests.completed == 4);
+    CHECK(run.tokens.reused > 0);
+  }
+}
+
 TEST_CASE("a pool that is never asked is told of, and is not one that is") {
   const auto warned = [](const std::string& placement) {
     const auto result = run_on_event_queue(*scenario_of(R"(schema: scenario/1

@@ -21,21 +21,27 @@ double WindowEntries::held(double from, double to, double most) const {
   return ((end - from) * (from + end) / 2 + (to - end) * most) / (to - from);
 }
 
-// `before`: of the window before the hit, what its own entries leave of it.
+// `before`: of the window before the hit, what its own entries leave of it. Together never more than one takes that
+// computes the whole prompt once and alone, so that whoever can be served (Replica::servable) can also begin behind a
+// prefix, or again.
 std::int64_t WindowEntries::own_blocks(const Request& request, std::int64_t hit, double& before) const {
   const auto in_blocks = [this](std::int64_t tokens) { return (tokens + block_tokens_ - 1) / block_tokens_; };
   if (!shared_) hit = 0;
   const auto from = static_cast<double>(in_blocks(request.tokens_to_compute()) - hit);
-  const auto to = static_cast<double>(in_blocks(request.prompt_tokens + request.answer_here()) - hit);
-  double own = 0;
+  const auto prompt = static_cast<double>(in_blocks(request.prompt_tokens));
+  const auto end = static_cast<double>(in_blocks(request.prompt_tokens + request.answer_here()));
+  double own = 0, alone = 0;
   before = 0;
   for (const WindowLayers& layers : layers_) {
     const auto most = static_cast<double>(layers.most);
-    const double here = held(from, to, most);
+    const double here = held(from, end - static_cast<double>(hit), most);
     own += layers.weight * here;
+    alone += layers.weight * held(prompt, end, most);
     before += layers.weight * std::min(static_cast<double>(hit), most - here);
   }
-  return static_cast<std::int64_t>(std::ceil(own));
+  const double most = std::ceil(alone), taken = std::min(most, std::ceil(own));
+  before = std::min(before, most - taken);
+  return static_cast<std::int64_t>(taken);
 }
 
 std::int64_t WindowEntries::blocks_behind(const Request& request, std::int64_t hit, bool known) const {

@@ -3,12 +3,17 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
 #include "base/random.hpp"
+#include "tests/support/approx.hpp"
 
 namespace llmscape::metrics {
+
+using testing::approx;
+
 namespace {
 
 constexpr Seconds kWindow = PowerSeries::kNarrowest;
@@ -22,7 +27,7 @@ TEST_CASE("energy is spread over the windows that it covers, evenly in time") {
   CHECK(power.windows()[0] == Joules(2));
   CHECK(power.windows()[1] == Joules(4));
   CHECK(power.windows()[2] == Joules(2));
-  CHECK(power.peak() == Joules(4) / kWindow);
+  CHECK(power.peak() == Joules(8) / (kWindow * 2.5));    // all of it is shorter than a slice
   CHECK(power.power(2) == Joules(2) / (kWindow * 0.5));  // spending ends in the middle of the last window
 }
 
@@ -39,12 +44,13 @@ TEST_CASE("a series that outgrows its windows doubles them, and keeps every joul
   for (std::size_t i = 0; i < most; ++i)
     power.add(kWindow * static_cast<double>(i), kWindow * (static_cast<double>(i) + 0.5), Joules(i % 2 == 0 ? 1 : 3));
   CHECK(power.window() == kWindow);
-  CHECK(power.peak() == Joules(3) / (kWindow * 0.5));  // the last window counts as far as it was lived
+  CHECK(power.power(most - 1) == Joules(3) / (kWindow * 0.5));  // the last window counts as far as it was lived
+  CHECK(power.peak() == Joules(2 * 1024) / Seconds(1));         // three whole slices, and one without its last half
   power.add(kWindow * (4.0 * most), kWindow * (4.0 * most), Joules());
   CHECK(power.window() == kWindow * 8);
   CHECK(power.total() == Joules(2.0 * most));
   CHECK(power.windows().size() <= most);
-  CHECK(power.peak() == Joules(16) / (kWindow * 8));
+  CHECK(power.peak() == Joules(2 * 1024) / Seconds(1));
 }
 
 TEST_CASE("the order of spending changes nothing, and the sum of series of unlike windows keeps every joule") {
@@ -104,6 +110,22 @@ TEST_CASE("what is spent alike is added at once: 1,000 times a third of a joule 
   CHECK(at_once.windows() == each.windows());
   CHECK(at_once.end() == each.end());
   CHECK(at_once.window() == each.window());
+}
+
+// A second at 500 W in every ten, 100 W else: 500 W, whether 50 s or 5,000 are looked at, until slices must be longer.
+TEST_CASE("the peak of a run does not depend on its length, nor on where it ends in a slice") {
+  for (const double seconds : {50.3, 500.3, 4000.3}) {
+    CAPTURE(seconds);
+    PowerSeries power;
+    for (double at = 0; at < seconds; at += 10) {
+      power.add(Seconds(at), Seconds(std::min(at + 1, seconds)), Joules(500 * std::min(1.0, seconds - at)));
+      power.add(Seconds(std::min(at + 1, seconds)), Seconds(std::min(at + 10, seconds)),
+                Joules(100 * std::max(0.0, std::min(9.0, seconds - at - 1))));
+    }
+    CHECK(power.slice() == Seconds(1));
+    CHECK(power.peak().si() == approx(500));
+    CHECK(power.peak(Seconds(11), Seconds(19)).si() == approx(100));
+  }
 }
 
 TEST_CASE("no window draws more than the most that is drawn at once, and the peak is never below the mean") {

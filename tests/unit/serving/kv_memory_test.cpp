@@ -279,6 +279,22 @@ TEST_CASE("layers with a window: the window before a shared prefix's end is held
   CHECK(kv.pool.used() == 0);
 }
 
+TEST_CASE("layers with a window: a sequence takes no more behind a prefix, or again, than what it was let in with") {
+  KvMemoryConfig config = blocks(10'000);
+  config.prefix_caching = true;
+  config.windows = {{40, 0.7}, {8, 2}};
+  KvMemory kv(config);
+  for (const std::int64_t prompt : {200, 700, 3000})
+    for (const std::int64_t output : {1, 300, 2000})
+      for (const std::int64_t hit : {1, 5, 11})
+        for (const std::int64_t emitted : {0, 1, 250}) {
+          Request request = request_of(prompt, output);
+          const std::int64_t alone = kv.window_blocks(request);
+          request.emitted = std::min(emitted, output - 1);
+          CHECK(kv.window_blocks(request, {hit, 0, nullptr}) <= alone);
+        }
+}
+
 // 100 blocks, of which cached ones take 3 each with their windows: at most 33, not 100.
 TEST_CASE("layers with a window: what is cached takes the places of all layers until it is evicted") {
   KvMemoryConfig config = blocks(100);
