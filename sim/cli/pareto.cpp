@@ -128,12 +128,12 @@ class Reading {
   void check_lengths() {
     if (diagnostics_.has_errors()) return;
     const explore::ResultsTable left = query_.where ? explore::rows_where(table_, *query_.where) : table_;
-    const auto check = [&](const std::string& what, const Expression& expression) {
-      explore::check_comparable(what, {}, expression, left, query_.include_invalid, diagnostics_);
+    const auto check = [&](const std::string& what, const Expression& expression, const explore::ResultsTable& among) {
+      explore::check_comparable(what, {}, expression, among, query_.include_invalid, diagnostics_);
     };
-    for (const Objective& objective : query_.objectives) check("an objective", objective.expression);
-    if (query_.slo) check("the SLO", *query_.slo);
-    if (query_.where) check("--where", *query_.where);
+    for (const Objective& objective : query_.objectives) check("an objective", objective.expression, left);
+    if (query_.slo) check("the SLO", *query_.slo, left);
+    if (query_.where) check("--where", *query_.where, table_);  // what it throws out as well
   }
 
   std::optional<Expression> condition(const std::string& text, const SourceRange& where) {

@@ -126,7 +126,7 @@ class Searcher {
     return lacking;
   }
 
-  // Sums in the limits where neither the scenario says how long the window is, nor the window is the whole run.
+  // Sums in the limits where the scenario says neither how long the window is nor that it is the whole run.
   [[nodiscard]] std::vector<const metrics::Column*> sums_without_length(double value) {
     std::vector<const metrics::Column*> sums;
     for (const Limit& limit : query_.question.limits)
@@ -139,9 +139,11 @@ class Searcher {
     const auto of = [&run](std::string_view name) {
       return run.row.metrics[static_cast<std::size_t>(metrics::find_column(name) - metrics::columns().data())];
     };
-    const auto window = of("window_s"), whole = of("simulated_s");
-    const bool stated = scenario && scenario->config.window.rule == metrics::WindowRule::between;
-    if (stated || !window || !whole || window->value == whole->value) sums.clear();
+    // Not by the length of this run's window: one that is never steady falls back to the whole run.
+    const bool stated =
+        scenario && ((scenario->config.window.rule == metrics::WindowRule::between && scenario->config.window.to) ||
+                     scenario->config.window.rule == metrics::WindowRule::whole);
+    if (stated) sums.clear();
     std::erase_if(sums, [&](const metrics::Column* column) { return !of(column->name); });  // said to be lacking
     return sums;
   }

@@ -104,6 +104,12 @@ std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std
     const double first = starts.front();
     for (double& start : starts) start -= first;
     starting = starts.back();
+    if (starting > 0 && starting < recording.duration / 2)
+      diagnostics.warning(
+          {},
+          fmt::format("all sessions of {} start within {:.3g} s of {:.3g}: the fit goes on to start {:.3g} a second; "
+                      "say with 'requests' how many",
+                      name, starting, recording.duration, static_cast<double>(starts.size() - 1) / starting));
   } else {
     if (stream == FitStream::calls) out.stream = std::make_shared<const JointLengths>(fit_lengths(recording));
     else out.stream = fit_passages(recording, name, diagnostics);

@@ -61,6 +61,7 @@ void KvCache::take(Lease& lease, std::int64_t blocks) {
 }
 
 void KvCache::take_for_decodes(std::int64_t blocks) {
+  if (blocks == 0) return;
   evict_for(blocks);
   private_ += blocks;
 }
