@@ -15,6 +15,12 @@ class IndexedHeap {
   [[nodiscard]] std::size_t size() const { return heap_.size(); }
   [[nodiscard]] std::size_t front() const { return heap_.front().item; }
   [[nodiscard]] const Key& front_key() const { return heap_.front().key; }
+  // The least key but for that of the front; `other` where there is none.
+  [[nodiscard]] Key second_key_or(Key other) const {
+    for (std::size_t place = 1; place < std::min(kChildren + 1, heap_.size()); ++place)
+      if (place == 1 || heap_[place].key < other) other = heap_[place].key;
+    return other;
+  }
   [[nodiscard]] bool contains(std::size_t item) const { return item < places_.size() && places_[item] != kNowhere; }
   [[nodiscard]] const Key& key(std::size_t item) const { return heap_[places_[item]].key; }
 

@@ -32,6 +32,9 @@ class Agenda {
   Seconds next_process(Seconds until);
   // When whoever is known to be due first is.
   Seconds ask_first();
+  void wake(std::size_t seat, Seconds now);
+  // The one that was asked, when nobody else is due.
+  void wake_first(Seconds now);
 
   Process* leader_ = nullptr;
   Seconds leader_due_;         // as of next()

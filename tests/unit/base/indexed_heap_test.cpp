@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -48,5 +49,6 @@ TEST_CASE("an indexed heap is a sorted set, whatever is put in, moved and taken 
     if (sorted.empty()) continue;
     REQUIRE(heap.front() == sorted.begin()->second);
     REQUIRE(heap.front_key() == sorted.begin()->first);
+    REQUIRE(heap.second_key_or(-1) == (sorted.size() < 2 ? -1 : std::next(sorted.begin())->first));
   }
 }
