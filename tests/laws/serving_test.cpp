@@ -263,6 +263,23 @@ TEST_CASE("a request that waits too long times out, in the engine's queue or in 
   }
 }
 
+// A step takes a second, and callers wait for 0.4 s: the answer of 1 s is too late, and the second call is made at 0.4 s.
+TEST_CASE("an answer that is complete after the deadline is nobody's, and its program went on at the deadline") {
+  SystemConfig config;
+  config.gateway.timeout = Seconds(0.4);
+  System system(config, synchronous(), RoundRobin(), one_second);
+  workloads::Program two = call(0, {{1, 32}}, 1);
+  two.stages.push_back(two.stages[0]);
+  two.stages[1].after = {0};
+  system.run({two});
+  CHECK(system.gateway().calls().counters().timed_out == 2);
+  CHECK(system.gateway().calls().counters().completed == 0);
+  CHECK(system.gateway().programs().counters().timed_out == 1);
+  REQUIRE(system.answers.size() == 2);
+  CHECK(system.answers[0].at == Seconds(1));  // when its replica is rid of it
+  CHECK(by_id(system)[1].arrival == Seconds(0.4));
+}
+
 TEST_CASE("the gateway admits by priority and drops what its queue cannot hold") {
   SystemConfig config;
   config.gateway.admission.max_outstanding = 1;

@@ -32,7 +32,11 @@ struct OpenCall {
   std::optional<std::int64_t> uncached;  // of its prompt, when it last looked for a replica
   std::int64_t prompt_tokens = 0;   // as the gateway knows them: its replica may not have read the latest version yet
   std::size_t read_versions = 0;    // of its prompt, those that the front end is done with
-  std::optional<Outcome> unwanted;  // its replica was told to stop
+  std::optional<Outcome> unwanted;  // its replica was told to stop, and its program has gone on
+  // Nobody gets the answer that comes after that.
+  [[nodiscard]] Outcome ends_with(Outcome outcome) const {
+    return outcome == Outcome::completed ? unwanted.value_or(outcome) : outcome;
+  }
 };
 
 // Names a call also after it was answered, when its place may hold another one.

@@ -20,7 +20,7 @@ Gateway::Gateway(GatewayConfig config, workloads::Generator& generator, std::vec
                                               [this](OpenCall& call, const Report& report) {
                                                 if (transfers_.contains(call)) return transfers_.handle(call, report);
                                                 if (report.what == Report::What::outcome)
-                                                  answer(call, report.outcome, report.at);
+                                                  answer(call, call.ends_with(report.outcome), report.at);
                                               }),
       state_(std::move(pools), std::move(ring)),
       fleet_(state_, unplaced_, admission_.waiting(),
@@ -59,7 +59,11 @@ Gateway::Due Gateway::first_of_others() {
   return first;
 }
 
-bool Gateway::done() { return stopped_ || (programs_.idle() && reports_.empty() && generator_.next_start() == kNever); }
+bool Gateway::done() {
+  // A call that was given up outlives its program until its replica has left it.
+  return stopped_ ||
+         (programs_.idle() && calls_.open() == 0 && reports_.empty() && generator_.next_start() == kNever);
+}
 
 void Gateway::wake(Seconds now) {
   // What follows from what a replica did at this instant comes after all steps that were to be planned at it, also
@@ -238,7 +242,7 @@ void Gateway::answer(OpenCall& call, Outcome outcome, Seconds now) {
   }
   listener_.on_request(request, outcome, now);
   tell_controllers(call, outcome, now);
-  programs_.answered(call.program, call.stage, outcome, call.request.prefilled, now);
+  if (!call.unwanted) programs_.answered(call.program, call.stage, outcome, call.request.prefilled, now);
   while (OpenCall* const next = admission_.next()) send(*next, now);
 }
 
@@ -257,11 +261,13 @@ void Gateway::give_up(OpenCall& call, Outcome why, Seconds now) {
   call.stands = OpenCall::Stands::admitted;
   if (call.request.replica < 0) return on_outcome(call.request, why, now);
   if (call.unwanted) return;
-  call.unwanted = why;
   if (transfers_.between_replicas(call)) return on_outcome(call.request, why, now);
+  call.unwanted = why;
   const auto replica = static_cast<std::size_t>(call.request.replica);
   state_.replica(replica).cancel(call.request, why, now);
   state_.ring(replica);
+  // Whoever waited for it does so no longer; the replica hears of it when it next plans.
+  programs_.answered(call.program, call.stage, why, call.request.prefilled, now);
 }
 
 void Gateway::on_replica_lost(std::size_t replica, const std::vector<Request*>& requests, Seconds now) {
@@ -286,8 +292,8 @@ void Gateway::retry(OpenCall& call, Seconds now) {
   admission_.on_left();
   lost_tokens_ += request.emitted;
   request.begin_retry(now);
-  versions_.restore(call, now);
   if (call.unwanted) return answer(call, *call.unwanted, now);
+  versions_.restore(call, now);
   if (request.attempt > config_.retries) return reject(call, Outcome::failed, Reason::replica_lost, now);
   ++retried_;
   admit(call, now);

@@ -50,7 +50,7 @@ void KvTransfers::handle(OpenCall& call, const Report& report) {
         }
       }
       abandon(call, report.at);
-      parts_.flow.answer(call, report.outcome == Outcome::completed ? *call.unwanted : report.outcome, report.at);
+      parts_.flow.answer(call, call.ends_with(report.outcome), report.at);
       break;
   }
 }

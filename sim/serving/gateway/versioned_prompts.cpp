@@ -48,7 +48,7 @@ void VersionedPrompts::run(Seconds) {
   const Next next = next_.top();
   next_.pop();
   OpenCall* const call = parts_.calls.find(next.call);
-  if (!call) return;
+  if (!call || call->unwanted) return;
   const std::vector<PromptVersion>& versions = versions_of(*call);
   if (next.version + 1 < versions.size()) expect(*call, next.version + 1, next.at);
   else call->request.context_complete = next.at;
@@ -62,6 +62,7 @@ void VersionedPrompts::run(Seconds) {
 }
 
 void VersionedPrompts::pass_on(OpenCall& call, std::size_t version, Seconds now) {
+  if (call.unwanted) return;
   const std::vector<PromptVersion>& versions = versions_of(call);
   const Prompt& prompt = versions[version].prompt;
   Request& request = call.request;
