@@ -103,8 +103,11 @@ std::vector<models::Collective> inner_parts(const models::Collective& c, int ins
 // What is left between the domains, for one device of each: all it was told to send, or its share of the tensor.
 models::Collective outer_part(const models::Collective& c, int inside) {
   const bool whole = c.kind == Kind::all_to_all || c.kind == Kind::send;
-  models::Collective outer{c.kind, whole ? c.bytes : c.bytes / inside, (c.ranks + inside - 1) / inside};
-  if (c.average) outer.average = whole ? *c.average : *c.average / inside;
+  const int domains = (c.ranks + inside - 1) / inside;
+  double share = whole ? 1 : 1.0 / inside;
+  if (c.routing) share *= distinct_ranks(*c.routing, domains) / distinct_ranks(*c.routing, c.ranks);
+  models::Collective outer{c.kind, c.bytes * share, domains};
+  if (c.average) outer.average = *c.average * share;
   return outer;
 }
 

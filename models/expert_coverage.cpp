@@ -109,14 +109,42 @@ double fullest_touched(int held, double share, int ranks) {
   return std::min<double>(held, mean + std::sqrt(2 * mean * (1 - share) * std::log(ranks)));
 }
 
-double reaching_share(int experts, int experts_per_token, double held) {
-  double none_here = 1;  // C(E - held, k) / C(E, k): no expert of a token among them
-  for (int i = 0; i < experts_per_token; ++i) none_here *= std::max(0.0, experts - held - i) / (experts - i);
-  return 1 - none_here;
+namespace {
+
+// C(few, k) / C(all, k): all k that are drawn from `all` lie among `few` of them.
+double all_among(double few, double all, int k) {
+  double share = 1;
+  for (int i = 0; i < k; ++i) share *= std::max(0.0, few - i) / (all - i);
+  return share;
 }
 
-double distinct_ranks(int experts, int experts_per_token, int ranks) {
-  return ranks * reaching_share(experts, experts_per_token, static_cast<double>(experts) / ranks);
+// All k that are drawn from `groups` of `width` lie among `more` and those of the first `full` groups of which none is
+// left out. By inclusion and exclusion, of C(groups x width, k).
+double none_left_out(int full, double more, int groups, double width, int k) {
+  double sum = 0, ways = 1;  // C(full, out), with its sign
+  for (int out = 0; out <= full; ++out) {
+    sum += ways * all_among((full - out) * width + more, groups * width, k);
+    ways *= -static_cast<double>(full - out) / (out + 1);
+  }
+  return sum;
+}
+
+}  // namespace
+
+double reaching_share(const Routing& routing, double held) {
+  const auto& [experts, chosen, groups, of_groups] = routing;
+  if (of_groups >= groups || of_groups > chosen) return 1 - all_among(experts - held, experts, chosen);
+  const double width = static_cast<double>(experts) / groups;
+  if (held >= width) return 1 - all_among(groups - held / width, groups, of_groups);
+  // Of its own group the rest is touched then, and each of the others.
+  const double missed = none_left_out(of_groups - 1, width - held, of_groups, width, chosen) -
+                        none_left_out(of_groups - 1, 0, of_groups, width, chosen);
+  const double all = none_left_out(of_groups, 0, of_groups, width, chosen);
+  return static_cast<double>(of_groups) / groups * (1 - missed / all);
+}
+
+double distinct_ranks(const Routing& routing, int ranks) {
+  return ranks * reaching_share(routing, static_cast<double>(routing.experts) / ranks);
 }
 
 }  // namespace llmscape::models

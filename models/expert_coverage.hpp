@@ -46,11 +46,22 @@ double fullest_dealt_rank(const Popularity&, int experts, double rows, int ranks
 // Experts that the rank with the most of them touches, of `held` each: h s + sqrt(2 h s (1 - s) ln ranks), s the share
 // that is touched over all ranks, at most `held`.
 double fullest_touched(int held, double share, int ranks);
+// How a token's experts are chosen: `chosen` among `experts`, from `groups_chosen` of `groups` of them.
+struct Routing {
+  int experts = 0, chosen = 0;
+  int groups = 1, groups_chosen = 1;
+  bool operator==(const Routing&) const = default;
+};
 // Share of the tokens with an expert or more among `held` of them that are alike: 1 - C(E - held, k) / C(E, k). A rank
 // of unlike experts that gets a share s of all rows counts as s E of them: 0 to 8 % below draws of the tables' law (64
 // to 256 experts, 8 to 64 ranks), 15 % with 8 experts on 4 ranks.
-double reaching_share(int experts, int experts_per_token, double held);
-// Mean number of distinct ranks that hold at least one of a token's experts: ranks (1 - C(E - E/ranks, k) / C(E, k)).
-double distinct_ranks(int experts, int experts_per_token, int ranks);
+//
+// Where the k are chosen from the g best of G groups (DeepSeek-V3: 4 of 8, so that a token leaves for few nodes), each
+// of the g counts as holding one or more of them, as the groups' best decide: whoever holds h whole groups is reached
+// by 1 - C(G - h, g) / C(G, g), and whoever holds a part of one by g / G times the share of draws of k among g groups,
+// none of them left out, that touch it. Drawn scores have the same to 1.5 % (256 experts on 2 to 8 nodes of 8 ranks).
+double reaching_share(const Routing& routing, double held);
+// Mean number of distinct ranks that hold at least one of a token's experts, of which each holds as many.
+double distinct_ranks(const Routing& routing, int ranks);
 
 }  // namespace llmscape::models

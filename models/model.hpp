@@ -16,6 +16,7 @@ struct FeedForward {
   // Mixture of experts; experts 0: dense.
   int experts = 0;
   int experts_per_token = 0;
+  int expert_groups = 1, groups_per_token = 1;  // its experts are chosen from so many of so many groups of them
   std::int64_t expert_width = 0;
   std::int64_t shared_width = 0;  // all shared experts together
   std::int64_t latent = 0;  // width of what goes into and comes out of the routed ones, by a projection each; 0: hidden

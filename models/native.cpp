@@ -48,6 +48,11 @@ void check_feed_forward(const FeedForward& kind, const YamlNode& node, Diagnosti
   if (kind.expert_width == 0) diagnostics.error(node.where, "'expert_width' is required in a routed layer");
   if (kind.experts_per_token < 1 || kind.experts_per_token > kind.experts)
     diagnostics.error(node.where, fmt::format("'experts_per_token' must be from 1 to the {} experts", kind.experts));
+  if (kind.experts % kind.expert_groups != 0)
+    diagnostics.error(node.where, fmt::format("{} groups do not divide {} experts", kind.expert_groups, kind.experts));
+  if (kind.groups_per_token > kind.expert_groups)
+    diagnostics.error(node.where,
+                      fmt::format("'groups_per_token' must be from 1 to the {} groups", kind.expert_groups));
 }
 
 const Fields<NativeAttention>& attention_fields() {
@@ -121,6 +126,10 @@ const Fields<FeedForward>& feed_forward_fields() {
     f.add("bias", &FeedForward::bias, "the projections have biases");
     f.add("experts", &FeedForward::experts, "routed experts; 0: dense").between(0, kWidest);
     f.add("experts_per_token", &FeedForward::experts_per_token, "experts that each token takes").between(0, kWidest);
+    f.add("expert_groups", &FeedForward::expert_groups, "groups of experts, of which a token takes the best")
+        .between(1, kWidest);
+    f.add("groups_per_token", &FeedForward::groups_per_token, "groups from which each token's experts are chosen")
+        .between(1, kWidest);
     f.add("expert_width", &FeedForward::expert_width, "width of one expert").between(0, kWidest);
     f.add("shared_width", &FeedForward::shared_width, "width of all shared experts together").between(0, kWidest);
     f.add("latent", &FeedForward::latent, "width in which routed experts work, behind a projection; 0: hidden")

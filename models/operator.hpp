@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/batch.hpp"
-#include "models/expert_loads.hpp"
+#include "models/expert_coverage.hpp"
 #include "models/precision.hpp"
 #include "models/state_form.hpp"
 
@@ -150,6 +150,10 @@ struct Collective {
   // Of a send, which is counted once for each two neighbours among so many: the stages of a pipeline. `ranks` are two
   // of them.
   int stages = 2;
+  // Of an all-to-all of tokens that go once to each rank that holds one of their experts, how these are chosen. Between
+  // domains each goes once to a domain, and is forwarded there (DeepEP's kernels for prompts; DeepSeek-V3's
+  // report, 3.2.2).
+  std::optional<Routing> routing{};
   bool operator==(const Collective&) const = default;
 };
 

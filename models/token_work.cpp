@@ -218,17 +218,24 @@ class TokenWork {
       return static_cast<double>(tokens * kind.expert_input(model_.hidden));
     };
     if (sends_to_experts()) {
-      // Each tensor rank sends its share of the tokens, once to each rank that holds one of their experts.
-      const double copies = distinct_ranks(placed_experts(plan_, kind), kind.experts_per_token, plan_.expert);
+      // Each tensor rank sends its share of the tokens: in steps of decodes alone once for each of their experts
+      // (DeepEP's kernels of low latency), else once to each rank that holds one of them.
+      const bool one_by_one = routed_chunks() == 0;
+      const Routing routing = routing_of(kind);
+      const double copies = one_by_one ? kind.experts_per_token : distinct_ranks(routing, plan_.expert);
       const double of_rank = elements_of(routed_chunks() + routed_decodes()) / plan_.data / plan_.tensor;
       const double mean = of_rank * copies;
       double most = elements_of(ranks_.alike() ? tokens_ : ranks_.most) / plan_.tensor * copies;
       if (coverage_.law == ExpertCoverage::Law::skewed)
-        most = std::max(most, of_rank * plan_.expert * reached_by(kind, fullest));
+        most =
+            std::max(most, of_rank * plan_.expert *
+                               (one_by_one ? kind.experts_per_token * share_of_rows(kind, fullest)
+                                           : reaching_share(routing, routing.experts * share_of_rows(kind, fullest))));
       const Format inputs = inputs_of(model_.precision, model_.precision.expert_weights());
       for (const double bytes : {inputs.bytes, width_}) {
         Collective exchanged{Collective::Kind::all_to_all, most * bytes, plan_.expert, expert_shards(plan_)};
         if (mean != most) exchanged.average = mean * bytes;
+        if (!one_by_one) exchanged.routing = routing;
         list_.add(exchanged, layers);
       }
     } else {
@@ -239,11 +246,11 @@ class TokenWork {
     }
   }
 
-  // Share of all tokens that a rank with so many rows gets, each once.
-  [[nodiscard]] double reached_by(const FeedForward& kind, double rows) const {
-    const auto all = static_cast<double>((routed_chunks() + routed_decodes()) * kind.experts_per_token);
-    const int placed = placed_experts(plan_, kind);
-    return reaching_share(placed, kind.experts_per_token, placed * (rows / all));
+  [[nodiscard]] double share_of_rows(const FeedForward& kind, double rows) const {
+    return rows / static_cast<double>((routed_chunks() + routed_decodes()) * kind.experts_per_token);
+  }
+  [[nodiscard]] Routing routing_of(const FeedForward& kind) const {
+    return {placed_experts(plan_, kind), kind.experts_per_token, kind.expert_groups, kind.groups_per_token};
   }
 
   const ModelSpec& model_;

@@ -87,6 +87,17 @@ ModelSpec read_qwen3_moe(ConfigReader& config) {
   return model;
 }
 
+// Without `n_group` a token's experts are chosen among all.
+void read_groups(ConfigReader& config, FeedForward& routed) {
+  const std::int64_t groups = config.integer("n_group", 1), chosen = config.integer("topk_group", groups);
+  if (groups < 1 || routed.experts % groups != 0)
+    return config.error("n_group", fmt::format("'n_group' must divide {} experts", routed.experts));
+  if (chosen < 1 || chosen > groups)
+    return config.error("topk_group", fmt::format("'topk_group' must be from 1 to the {} groups", groups));
+  routed.expert_groups = static_cast<int>(groups);
+  routed.groups_per_token = static_cast<int>(chosen);
+}
+
 ModelSpec read_deepseek(ConfigReader& config) {
   ModelSpec model = frame_of(config, false);
   LayerGroup layer;
@@ -94,6 +105,7 @@ ModelSpec read_deepseek(ConfigReader& config) {
   FeedForward routed = experts_of(config, "n_routed_experts", "num_experts_per_tok", "moe_intermediate_size");
   routed.shared_width = config.count("n_shared_experts", 0) * routed.expert_width;
   routed.router_bias = config.text("topk_method") == "noaux_tc";  // e_score_correction_bias
+  read_groups(config, routed);
   const std::int64_t first_routed = config.count("first_k_dense_replace", 0);
   const std::int64_t every = config.integer("moe_layer_freq", 1);
   const std::vector<std::int64_t> windows(static_cast<std::size_t>(config.integer("num_hidden_layers")), 0);

@@ -263,7 +263,8 @@ TEST_CASE("a request that waits too long times out, in the engine's queue or in 
   }
 }
 
-// A step takes a second, and callers wait for 0.4 s: the answer of 1 s is too late, and the second call is made at 0.4 s.
+// A step takes a second, and callers wait for 0.4 s: the answer of 1 s is too late, and the second call is made at 0.4
+// s.
 TEST_CASE("an answer that is complete after the deadline is nobody's, and its program went on at the deadline") {
   SystemConfig config;
   config.gateway.timeout = Seconds(0.4);

@@ -61,8 +61,7 @@ Gateway::Due Gateway::first_of_others() {
 
 bool Gateway::done() {
   // A call that was given up outlives its program until its replica has left it.
-  return stopped_ ||
-         (programs_.idle() && calls_.open() == 0 && reports_.empty() && generator_.next_start() == kNever);
+  return stopped_ || (programs_.idle() && calls_.open() == 0 && reports_.empty() && generator_.next_start() == kNever);
 }
 
 void Gateway::wake(Seconds now) {

@@ -127,11 +127,36 @@ TEST_CASE("every law starts at k/E, never falls and never exceeds the uniform ro
 }
 
 TEST_CASE("a token's eight experts of 256 lie on 5.295 of eight ranks") {
-  CHECK(distinct_ranks(256, 8, 8) == rounded(5.295, 0.001));
-  CHECK(distinct_ranks(256, 8, 1) == 1);
-  CHECK(distinct_ranks(8, 2, 8) == approx(2));  // one expert on each rank
-  CHECK(distinct_ranks(8, 8, 4) == approx(4));  // every expert is taken
-  CHECK(distinct_ranks(8, 1, 4) == approx(1));
+  CHECK(distinct_ranks({256, 8}, 8) == rounded(5.295, 0.001));
+  CHECK(distinct_ranks({256, 8}, 1) == 1);
+  CHECK(distinct_ranks({8, 2}, 8) == approx(2));  // one expert on each rank
+  CHECK(distinct_ranks({8, 8}, 4) == approx(4));  // every expert is taken
+  CHECK(distinct_ranks({8, 1}, 4) == approx(1));
+}
+
+// Eight of 256 from four of eight groups, nodes that hold whole groups: one of h groups is left out in C(8 - h, 4) /
+// C(8, 4) of 70 cases. Scores drawn at random and groups by their two best: 1.96, 3.12 and 3.95.
+TEST_CASE("a token whose experts lie in the best groups reaches fewer nodes") {
+  const Routing routing{256, 8, 8, 4};
+  CHECK(distinct_ranks(routing, 2) == approx(2 * (1 - 1.0 / 70)));
+  CHECK(distinct_ranks(routing, 4) == approx(4 * (1 - 15.0 / 70)));
+  CHECK(distinct_ranks(routing, 8) == approx(4));
+  CHECK(distinct_ranks(routing, 1) == 1);
+  // One expert on each rank: as many as are chosen. Between that and whole groups there are more and more.
+  CHECK(distinct_ranks(routing, 256) == approx(8));
+  double before = 4;
+  for (const int ranks : {16, 32, 64, 128}) {
+    CHECK(distinct_ranks(routing, ranks) > before);
+    CHECK(distinct_ranks(routing, ranks) < distinct_ranks({256, 8}, ranks));
+    before = distinct_ranks(routing, ranks);
+  }
+  CHECK(before < 8);
+  // Two of eight, one from each of two groups of two that are chosen among four.
+  CHECK(distinct_ranks({8, 2, 4, 2}, 8) == approx(2));
+  CHECK(distinct_ranks({8, 2, 4, 2}, 4) == approx(2));
+  // All groups, or more groups than experts of a token: as without.
+  CHECK(distinct_ranks({256, 8, 8, 8}, 32) == distinct_ranks({256, 8}, 32));
+  CHECK(distinct_ranks({256, 2, 8, 4}, 32) == distinct_ranks({256, 2}, 32));
 }
 
 TEST_CASE("rows of a power law touch as many experts as the tables' times say") {
@@ -169,11 +194,11 @@ TEST_CASE("the fullest of 8 ranks holds the mean and sqrt(2 m ln 8) rows where e
 TEST_CASE("a token reaches a rank once, however many of its experts are there") {
   // 8 experts, 2 a token: C(6, 2) / C(8, 2) = 15 / 28 have none of two experts, C(4, 2) / C(8, 2) = 6 / 28 none of
   // four.
-  CHECK(reaching_share(8, 2, 2) == approx(13.0 / 28));
-  CHECK(reaching_share(8, 2, 4) == approx(22.0 / 28));
-  CHECK(reaching_share(8, 2, 8) == 1);
-  CHECK(reaching_share(8, 2, 7.5) == 1);  // half an expert is left for two
-  CHECK(distinct_ranks(8, 2, 4) == approx(4 * 13.0 / 28));
+  CHECK(reaching_share({8, 2}, 2) == approx(13.0 / 28));
+  CHECK(reaching_share({8, 2}, 4) == approx(22.0 / 28));
+  CHECK(reaching_share({8, 2}, 8) == 1);
+  CHECK(reaching_share({8, 2}, 7.5) == 1);  // half an expert is left for two
+  CHECK(distinct_ranks({8, 2}, 4) == approx(4 * 13.0 / 28));
 }
 
 TEST_CASE("the fullest rank of skewed experts is that of drawn loads") {

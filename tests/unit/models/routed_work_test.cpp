@@ -143,16 +143,23 @@ TEST_CASE("attention groups that share the experts bring all their tokens to the
   const auto work = token_work(model, {.tensor = 1, .expert = 8, .data = 8}, 0, 100, kSpread);
   CHECK(all_of<GroupedGemm>(work).front().what.rows == 858);  // as 800 tokens of one group on eight tensor ranks
   CHECK(collectives(work, Collective::Kind::all_reduce).empty());
-  // Each rank sends its 100 tokens to 5.295 ranks in fp8, and their outputs come back in bf16.
+  // Each rank sends its 100 decodes to eight experts in fp8, and their outputs come back in bf16.
   const auto exchanges = collectives(work, Collective::Kind::all_to_all);
   REQUIRE(exchanges.size() == 2);
-  const double elements = 100 * 7168 * distinct_ranks(256, 8, 8);
+  const double elements = 100 * 7168 * 8;
   CHECK(exchanges[0].what.bytes == approx(elements));
   CHECK(exchanges[1].what.bytes == approx(2 * elements));
   for (const auto& exchange : exchanges) {
     CHECK(exchange.count == 58);
     CHECK(exchange.what.ranks == 8);
+    CHECK_FALSE(exchange.what.routing);
   }
+  // Those of a prompt once to each rank that holds one of them: the four whose groups were chosen, of eight.
+  const auto of_prompt = collectives(token_work(model, {.tensor = 1, .expert = 8, .data = 8}, 100, 0, kSpread),
+                                     Collective::Kind::all_to_all);
+  REQUIRE(of_prompt.size() == 2);
+  CHECK(of_prompt[0].what.bytes == approx(100 * 7168 * 4));
+  CHECK(of_prompt[0].what.routing == Routing{256, 8, 8, 4});
 
   // Without expert parallelism each expert is cut over the groups, which gather the tokens and scatter the sums.
   const auto cut = token_work(model, {.data = 8}, 0, 100, kSpread);
@@ -174,13 +181,13 @@ TEST_CASE("attention groups that share the experts bring all their tokens to the
 TEST_CASE("ranks that hold unlike numbers of tokens send these and no more") {
   const ModelSpec model = catalogued("deepseek-v3");
   const ParallelPlan plan{.expert = 8, .data = 8, .exchange = ExpertExchange::all_to_all};
-  const double each = 7168 * distinct_ranks(256, 8, 8);
   // A prompt of 100 tokens on one rank, a token on each of the others.
   const RankTokens lone{100, 7, 100};
   for (const auto& work :
        {token_work(model, plan, 100, 0, kSpread, 1, lone), token_work(model, plan, 0, 1, kSpread, 0, lone)}) {
     const auto exchanges = collectives(work, Collective::Kind::all_to_all);
     REQUIRE(exchanges.size() == 2);
+    const double each = 7168 * 4;  // the ranks of the groups that are chosen
     for (const int width : {1, 2}) {
       const Collective& exchange = exchanges[static_cast<std::size_t>(width - 1)].what;
       CHECK(exchange.bytes == approx(100 * each * width));
@@ -199,8 +206,7 @@ TEST_CASE("ranks that hold unlike numbers of tokens send these and no more") {
   }
 }
 
-// 256 experts of unlike popularity on 8 ranks, 8 x 1,024 tokens: the fullest has a share s of their rows, and so gets
-// the tokens with an expert among 256 s of them.
+// 256 experts of unlike popularity on 8 ranks, 8 x 1,024 decodes: the fullest gets its share of their rows.
 TEST_CASE("an all-to-all to experts of unlike popularity waits for the rank that gets the most") {
   const ModelSpec model = catalogued("deepseek-v3");
   const ParallelPlan plan{.expert = 8, .data = 8, .exchange = ExpertExchange::all_to_all};
@@ -210,11 +216,11 @@ TEST_CASE("an all-to-all to experts of unlike popularity waits for the rank that
         .what;
   };
   const ExpertCoverage skewed{ExpertCoverage::Law::skewed};
-  const double even = 1024 * 7168 * distinct_ranks(256, 8, 8);
+  const double even = 1024 * 7168 * 8;
   const double share = fullest_rank(skewed, 256, 8, 8 * 1024, 8) / (8 * 1024 * 8);
   CHECK(share > 1.3 / 8);
   const Collective unlike = dispatch(skewed, 1024);
-  CHECK(unlike.bytes == approx(8 * 1024 * 7168 * reaching_share(256, 8, 256 * share)));
+  CHECK(unlike.bytes == approx(8 * 1024 * 7168 * 8 * share));
   CHECK(unlike.bytes > 1.1 * even);
   REQUIRE(unlike.average);
   CHECK(*unlike.average == approx(even));
