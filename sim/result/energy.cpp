@@ -170,7 +170,8 @@ EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, cons
   }
   if (requests > 0) result.joules_per_request = result.total_joules / requests;
   if (portion.length() > Seconds()) result.mean_w = result.total_joules / portion.length().si();
-  result.peak_w = power.peak(portion.from, portion.to).si();
+  // What a slice that the end cuts short draws is in the mean alone.
+  result.peak_w = std::max(power.peak(portion.from, portion.to).si(), result.mean_w);
   result.peak_window_s = power.slice().si();
   add_boundary(parts, result);
   Joules assumed;
