@@ -110,8 +110,8 @@ TEST_CASE("an all-reduce over two nodes sends a tensor once each way, a gather o
 }
 
 // 32 ranks of Qwen3-30B-A3B on four nodes: 48 layers, hidden 2,048, 128 experts, 8 a token. One has a prompt of 4,000
-// tokens, each of the others a dummy. A token goes to 32 (1 - C(124, 8) / C(128, 8)) ranks and back at 2 bytes, of
-// which 3/4 are in other nodes.
+// tokens, each of the others a dummy. A token goes to 4 (1 - C(96, 8) / C(128, 8)) nodes and back at 2 bytes, of
+// which 3/4 are others.
 TEST_CASE("a rank with a prompt sends it from its own node, and gets the outputs back from all") {
   const std::string lone = R"(schema: scenario/1
 model: {preset: qwen3-30b-a3b}
@@ -125,9 +125,9 @@ workload:
 seed: 1
 )";
   const auto flows = run_on_event_queue(*scenario_of(lone, {"hardware.collective_flows=true"}));
-  double none = 1;  // no expert of a token on a rank
-  for (int i = 0; i < 8; ++i) none *= (124.0 - i) / (128 - i);
-  const double token = 2048 * 2 * 32 * (1 - none) * 48 * 3 / 4;
+  double none = 1;  // no expert of a token in a node
+  for (int i = 0; i < 8; ++i) none *= (96.0 - i) / (128 - i);
+  const double token = 2048 * 2 * 4 * (1 - none) * 48 * 3 / 4;
   CHECK(carried(flows, "node 0 of g, out").si() == approx((4007 + 8) * token));
   CHECK(carried(flows, "node 1 of g, out").si() == approx((8 + (4007 + 8 + 8) / 3.0) * token));
   CHECK(carried(flows, "node 0 of g, in").si() == approx((8 + 4007) * token));

@@ -261,8 +261,10 @@ void Gateway::give_up(OpenCall& call, Outcome why, Seconds now) {
   if (call.request.replica < 0) return on_outcome(call.request, why, now);
   if (call.unwanted) return;
   if (transfers_.between_replicas(call)) return on_outcome(call.request, why, now);
-  call.unwanted = why;
   const auto replica = static_cast<std::size_t>(call.request.replica);
+  // At equal times outcomes come first.
+  if (!transfers_.contains(call) && state_.replica(replica).answers_now(call.request, now)) return;
+  call.unwanted = why;
   state_.replica(replica).cancel(call.request, why, now);
   state_.ring(replica);
   // Whoever waited for it does so no longer; the replica hears of it when it next plans.

@@ -110,6 +110,8 @@ class Replica {
   void unload() { state_.running.evict_adapters(); }
   // Takes back steps that are planned ahead for a time after `at`.
   void interrupt(Seconds at);
+  // A step that ends at `at`, the present, answers the request, though nobody has heard so.
+  [[nodiscard]] bool answers_now(const Request& request, Seconds at);
   // The run is over at `now`: what is planned ahead is taken back, and of the steps under way the time and joules until
   // then count and none of their tokens. Once, before totals() are read.
   void stop(Seconds now);

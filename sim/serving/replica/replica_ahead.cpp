@@ -29,6 +29,13 @@ void Replica::interrupt(Seconds at) {
   (at < foreseen_ ? past_report_ : past_message_).narrow();
 }
 
+bool Replica::answers_now(const Request& request, Seconds at) {
+  interrupt(at);
+  for (std::size_t i = 0; i < steps_.size() && steps_[i].end <= at; ++i)
+    if (std::ranges::find(steps_[i].finished, &request) != steps_[i].finished.end()) return true;
+  return false;
+}
+
 // The batcher would plan the same decode step again and again until a sequence ends, a block is lacking or a message
 // comes: prices these steps now, changes nothing else.
 void Replica::plan_ahead() {
