@@ -2,8 +2,8 @@
 #include "sim/explore/check.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -85,17 +85,41 @@ validation::PredictedRun run_of(const nlohmann::ordered_json& result) {
   const Json requests = result.value("requests", Json::object()), verdict = result.value("verdict", Json::object());
   const auto count = [&requests](const char* key) { return requests.value(key, std::int64_t{0}); };
   return {verdict.value("state", ""), verdict.value("reasons", std::vector<std::string>()), count("injected"),
-          count("completed") + count("cancelled")};
+          count("completed") + count("cancelled") + count("timed_out")};
+}
+
+// Where the run is of other calls, or of another machine, than those that were observed.
+void set_apart(const observe::Figures& observed, const nlohmann::ordered_json& result, validation::PredictedRun& run) {
+  using Json = nlohmann::ordered_json;
+  run.left_out = observed.left_out + std::max<std::int64_t>(0, observed.requests - run.requests);
+  observe::Served served{result.value("replicas", std::int64_t{0}), result.value("devices", std::int64_t{0}), 1,
+                         result.contains("fleet")};
+  for (const Json& pool : result.value("pools", Json::array()))
+    served.ranks = std::max(served.ranks, pool.value("ranks", std::int64_t{1}));
+  const auto told = observed.values.find("hit_rate");
+  run.apart =
+      observe::apart(observed.shown, served, told == observed.values.end() ? std::nullopt : std::optional(told->second),
+                     result.value("kv", Json::object()).value("hit_rate", 0.0));
+  // Calls that clients gave up have no answer that was measured.
+  const Json requests = result.value("requests", Json::object());
+  const std::int64_t given_up =
+      requests.value("cancelled", std::int64_t{0}) + requests.value("timed_out", std::int64_t{0});
+  if (const std::int64_t answered = observed.given_up - given_up; answered > 1 && 100 * answered > run.requests)
+    run.apart.push_back(
+        fmt::format("{} of {} calls that clients gave up were answered in the simulation, and are in its figures alone",
+                    answered, observed.given_up));
 }
 
 // The metrics of a run, those of its window taken over the whole run instead: what measures a server from outside, from
 // its first call to its last, knows no window.
 std::map<std::string, double> whole_run(const explore::ResultsTable& table, const std::string& results,
-                                        std::optional<validation::PredictedRun>& of, Diagnostics& diagnostics) {
+                                        const observe::Figures& observed, std::optional<validation::PredictedRun>& of,
+                                        Diagnostics& diagnostics) {
   const auto run = report::read_result(run_file(table, table.rows.front(), results), diagnostics);
   std::map<std::string, double> figures;
   if (run.is_null()) return figures;
   of = run_of(run);
+  set_apart(observed, run, *of);
   const auto whole = result::of_whole_run(run);
   for (const metrics::Column& column : metrics::columns())
     if (const auto value = result::number_in(whole, column)) figures[column.name] = *value;
@@ -116,12 +140,11 @@ int check_observed(const Arguments& arguments) {
                                       table->rows.size()));
   validation::Report report;
   std::map<std::string, double> predicted;
-  if (!diagnostics.has_errors()) predicted = whole_run(*table, arguments.results, report.run, diagnostics);
+  if (!diagnostics.has_errors()) predicted = whole_run(*table, arguments.results, *observed, report.run, diagnostics);
   arguments.messages.show(diagnostics);
   if (diagnostics.has_errors()) return kUsage;
   report.predicted = arguments.results;
   report.measured = arguments.against;
-  if (report.run) report.run->left_out = observed->left_out;
   report.comparisons = observe::compare_figures(*observed, predicted);
   const bool met = validation::hold_to(limits, report, arguments.include_invalid);
   if (!arguments.junit.empty()) write_file_atomically(arguments.junit, validation::to_junit(report, "check"));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <set>
 
 #include "models/catalog.hpp"
 #include "sim/cli/catalogs.hpp"
@@ -115,6 +116,17 @@ void set_pool(const observe::Observed& observed, YamlNode& serving, std::vector<
   if (!tokens.empty()) notes.push_back(fmt::format("the log says {} tokens of KV pool", tokens));
 }
 
+// How many servers left their logs: engines of the same time have the name of their file behind theirs.
+std::int64_t servers_in(const observe::Observed& observed) {
+  const auto running = observed.courses.find(observe::quantity::kRunning);
+  const auto told = observed.told_by.find(observe::quantity::kRunning);
+  if (running == observed.courses.end() || told == observed.told_by.end() || !told->second.ends_with("-log")) return 1;
+  std::set<std::string> servers;
+  for (const auto& [name, course] : running->second)
+    servers.insert(name.find('@') == name.npos ? "" : name.substr(name.find('@')));
+  return static_cast<std::int64_t>(servers.size());
+}
+
 std::optional<YamlNode> made(const observe::Observed& observed, const ObservedBase& base,
                              std::vector<std::string>& notes, Diagnostics& diagnostics) {
   const std::string theirs = setting(observed, "model");
@@ -138,7 +150,10 @@ std::optional<YamlNode> made(const observe::Observed& observed, const ObservedBa
   YamlNode device, devices, hardware, root;
   YamlNode engine = YamlNode::mapping({});
   device.set("preset", yaml_text(base.device));
-  device.set("count", yaml_text(std::to_string(settings->devices)));
+  const std::int64_t servers = servers_in(observed);
+  if (servers > 1)
+    notes.push_back(fmt::format("assumed: {} servers, as there are logs, each on devices of its own", servers));
+  device.set("count", yaml_text(std::to_string(settings->devices * servers)));
   devices.kind = YamlNode::Kind::sequence;
   devices.items.push_back(std::move(device));
   hardware.set("devices", std::move(devices));

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "base/files.hpp"
@@ -48,18 +48,16 @@ std::optional<double> value_of(const JsonFile& file, const Json& metrics, const 
 
 // Requests, warm-up aside.
 struct Sent {
-  std::size_t count = 0, repeated = 0;
-  std::set<std::string> known;  // by id and start: an attempt after another has a start of its own
+  std::size_t count = 0, repeated = 0, warmup = 0;
 };
 
-// Whether another record is of the same request, as in files that were joined.
-bool is_repeated(const JsonFile& file, const Json& metadata, Sent& sent) {
+// A number by which the record is known, as in files that were joined: by its id and start, as an attempt after another
+// has a start of its own. 0 where the file does not say.
+std::uint64_t record_of(const JsonFile& file, const Json& metadata) {
   const std::string id = file.text(metadata, "x_request_id");
   const auto start = metadata.find("request_start_ns");
-  if (id.empty() || start == metadata.end()) return false;
-  const bool repeated = !sent.known.insert(id + '@' + start->dump()).second;
-  sent.repeated += repeated ? 1 : 0;
-  return repeated;
+  if (id.empty() || start == metadata.end()) return 0;
+  return std::max<std::uint64_t>(1, std::hash<std::string>()(id + '@' + start->dump()));
 }
 
 std::optional<double> number_in(const Json& object, const char* key) {
@@ -101,11 +99,23 @@ void read_record(const JsonFile& file, Observed& observed, Sent& sent) {
   if (!root.contains("metadata") || !root["metadata"].is_object())
     return file.error("metadata", "'metadata' is missing");
   const std::string phase = file.text(root["metadata"], "benchmark_phase");
-  if (!phase.empty() && phase != "profiling") return;  // warm-up
-  if (is_repeated(file, root["metadata"], sent)) return;
+  if (const auto start = number_in(root["metadata"], "request_start_ns"); start && *start >= 0)
+    observed.first_call = std::min(*start * 1e-9, observed.first_call.value_or(*start * 1e-9));
+  if (!phase.empty() && phase != "profiling") {
+    ++sent.warmup;
+    return;
+  }
+  const std::uint64_t record = record_of(file, root["metadata"]);
+  if (record != 0 && !observed.records.insert(record).second) {
+    ++sent.repeated;
+    return;
+  }
   ++sent.count;
   if (root.contains("error") && !root["error"].is_null()) {
-    if (const auto request = given_up(root)) observed.requests.push_back(*request);
+    if (auto request = given_up(root)) {
+      request->id = record;
+      observed.requests.push_back(*request);
+    }
     return;
   }
   if (!root.contains("metrics") || !root["metrics"].is_object()) return file.error("metrics", "'metrics' is missing");
@@ -122,6 +132,12 @@ void read_record(const JsonFile& file, Observed& observed, Sent& sent) {
   r.output_tokens = static_cast<std::int64_t>(*output);
   r.ttft = value_of(file, metrics, "time_to_first_token", false);
   r.e2e = value_of(file, metrics, "request_latency", false);
+  r.id = record;
+  // This project's own records say what was in the prefix cache.
+  if (const auto found = value_of(file, metrics, "prefix_hit_tokens", false)) {
+    observed.hits.found += std::min(*found, *prompt);
+    observed.hits.asked += *prompt;
+  }
   if (r.prompt_tokens > 0 && r.output_tokens > 0) observed.requests.push_back(r);
 }
 
@@ -150,6 +166,8 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
     if (const auto record = JsonFile::parse(path, std::string(row->text()), row->line(), diagnostics))
       read_record(*record, observed, sent);
   observed.note_unanswered(sent.count);
+  if (sent.warmup > 0)
+    observed.notes.push_back(fmt::format("{} records of a warm-up are left out: the server had them too", sent.warmup));
   if (sent.repeated > 0)
     observed.notes.push_back(
         fmt::format("{} of {} records repeat one before them (x_request_id and start) and are not counted",

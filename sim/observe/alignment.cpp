@@ -4,48 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <optional>
+
+#include "sim/observe/log_start.hpp"
 
 namespace llmscape::observe {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
-
-// When the engines first had work: the moment of the first sample with any, or, since it tells of the time before it,
-// that of the sample before. Where that is longer ago than samples are apart, nothing was written while nothing ran.
-std::optional<double> first_work(const Observed& observed) {
-  std::optional<double> first;
-  for (const char* quantity : {quantity::kRunning, quantity::kOutputRate}) {
-    const auto found = observed.courses.find(quantity);
-    if (found == observed.courses.end()) continue;
-    for (const auto& [engine, course] : found->second) {
-      const auto& samples = course.samples();
-      const auto busy = std::ranges::find_if(samples, [](const auto& s) { return s.value > 0; });
-      if (busy == samples.end()) continue;
-      double at = busy->at;
-      if (busy != samples.begin()) {
-        double period = usual_spacing(samples, static_cast<std::size_t>(busy - samples.begin()));
-        if (period == 0) period = observed.log_period.value_or(kUnknown);
-        at = std::max(std::prev(busy)->at, busy->at - period);
-      }
-      first = std::min(first.value_or(at), at);
-    }
-    if (first) break;
-  }
-  return first;
-}
-
-// A moment as a log without years tells it (YearlessClock), in the year of another moment.
-double in_year_of(double moment, double other) {
-  using namespace std::chrono;
-  const auto day_of = [](double at) { return floor<days>(sys_seconds(seconds(static_cast<std::int64_t>(at)))); };
-  const year_month_day told(day_of(moment)), beside(day_of(other));
-  const sys_days day = beside.year() / told.month() / told.day();
-  return moment + static_cast<double>(seconds(day - day_of(moment)).count());
-}
 
 struct Range {
   double first = kUnknown, last = -kUnknown;
@@ -79,23 +47,31 @@ std::optional<double> first_load(const Observed& observed, double since) {
     if (high < kLoaded * least) continue;
     const auto rise = std::ranges::find_if(
         course.samples(), [&](const auto& s) { return s.at >= since && s.value > (least + high) / 2; });
-    if (rise != course.samples().end()) first = std::min(first.value_or(rise->at), rise->at);
+    if (rise == course.samples().end()) continue;
+    // A sample stands for the time from midway to the one before it.
+    const double at = rise == course.samples().begin() ? rise->at : (std::prev(rise)->at + rise->at) / 2;
+    first = std::min(first.value_or(at), at);
   }
   return first;
 }
 
 // When work began on the clock of the devices, which another program sampled: by what they draw, and where the engine's
-// log tells the time of day as the samples do, not earlier than one of its periods before its own beginning, as devices
+// log tells the time of day as the samples do, not earlier than that is known from its own beginning, as devices
 // are loaded at start-up too. Where they draw no more at any time than at others, by that log, else their first sample.
-double start_on_devices(Observed& observed, const std::optional<double>& work) {
+double start_on_devices(Observed& observed, const std::optional<LogStart>& work) {
   const Range range = range_of_devices(observed);
   constexpr double kDay = 86400;  // a smaller number is no time of day
   std::optional<double> told;
-  if (work && *work > kDay && range.first > kDay)
-    for (const double at : {*work, in_year_of(*work, range.first)})
+  if (work && work->at > kDay && range.first > kDay)
+    for (const double at : {work->at, in_year_of(work->at, range.first)})
       if (range.first <= at && at <= range.last) told = at;
-  const double since = told ? *told - observed.log_period.value_or(0) : range.first;
-  const double start = first_load(observed, since).value_or(told.value_or(range.first));
+  constexpr double kSlow = 2;  // s that meters are late, or clocks apart
+  const double since = told ? *told - std::max(kSlow, work->within) : range.first;
+  const auto load = first_load(observed, since);
+  double start = load.value_or(told.value_or(range.first));
+  // A warm-up that only the client tells of loads devices as well.
+  if (load && !told && observed.first_call && !observed.requests.empty())
+    start += std::ranges::min(observed.requests, {}, &Request::arrival).arrival - *observed.first_call;
   if (start > range.first)
     observed.notes.push_back(
         fmt::format("devices were sampled {:.4g} s before work began: left out", start - range.first));
@@ -113,10 +89,13 @@ void align_requests(Observed& observed) {
 }
 
 void align_courses(Observed& observed) {
-  const auto work = first_work(observed);
+  const auto work = log_start(observed);
+  if (work && work->earlier > std::max(1.0, work->within))
+    observed.notes.push_back(fmt::format(
+        "engines worked {:.4g} s before the requests began (a warm-up, or others): left out", work->earlier));
   const double devices = start_on_devices(observed, work);
   for (auto& [quantity, by_engine] : observed.courses) {
-    double first = is_of_devices(quantity) ? devices : work.value_or(kUnknown);
+    double first = is_of_devices(quantity) ? devices : work ? work->at : kUnknown;
     if (first == kUnknown)
       for (const auto& [engine, course] : by_engine)
         if (!course.samples().empty()) first = std::min(first, course.samples().front().at);

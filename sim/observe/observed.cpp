@@ -4,132 +4,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <set>
-
-#include "sim/observe/json_file.hpp"
+#include <tuple>
+#include <utility>
 
 namespace llmscape::observe {
 namespace {
 
-constexpr double kNever = 1e300;
+// Arguments that servers of one fleet do not share.
+constexpr std::array<std::string_view, 6> kOwnArguments = {
+    "host", "port", "api_key", "node_rank", "data_parallel_rank", "nccl_port"};
 
-bool is_share(const std::string& quantity) { return quantity == quantity::kKvUse; }
-
-// The mean over [from, to], as far as samples reach; nothing where none is of that time. A sample stands for the time
-// from midway to the one before it to midway to the one after it: samplers slow down, skip and are joined.
-std::optional<double> mean_over_time(const std::vector<Course::Sample>& samples, double from, double to) {
-  double sum = 0, time = 0, plain = 0, weight = 0;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const Course::Sample& s = samples[i];
-    const double since = i == 0 ? s.at : (samples[i - 1].at + s.at) / 2;
-    const double until = i + 1 == samples.size() ? s.at : (s.at + samples[i + 1].at) / 2;
-    const double length = std::max(0.0, std::min(until, to) - std::max(since, from));
-    sum += s.value * length;
-    time += length;
-    if (s.at < from || s.at > to) continue;
-    plain += s.value * s.weight;
-    weight += s.weight;
-  }
-  if (weight == 0) return std::nullopt;
-  return time > 0 ? sum / time : plain / weight;  // a lone sample stands for no time
-}
-
-double value_near(const Course& course, double at) {
-  const auto& samples = course.samples();
-  const auto next = std::ranges::lower_bound(samples, at, {}, &Course::Sample::at);
-  if (next == samples.end()) return samples.back().value;
-  if (next == samples.begin()) return next->value;
-  return next->at - at < at - std::prev(next)->at ? next->value : std::prev(next)->value;
-}
-
-void put_distribution(std::map<std::string, double>& to, const std::string& metric, const Distribution& d) {
-  if (d.count() == 0) return;
-  to[metric + ".mean"] = d.mean();
-  for (const auto& [name, q] : {std::pair(".p50", 0.5), std::pair(".p90", 0.9), std::pair(".p99", 0.99)})
-    to[metric + name] = d.quantile(q);
-}
-
-std::map<std::string, double> figures_of_requests(const Observed& observed) {
-  std::map<std::string, double> all;
-  Distribution ttft, tpot, e2e;
-  double last = 0, tokens = 0;
-  for (const Request& r : observed.requests) {
-    if (r.ttft) ttft.add(*r.ttft);
-    if (r.tpot()) tpot.add(*r.tpot());
-    if (r.e2e) e2e.add(*r.e2e);
-    last = std::max(last, r.end());
-    tokens += static_cast<double>(r.output_tokens);
-  }
-  put_distribution(all, "ttft_s", ttft);
-  put_distribution(all, "tpot_s", tpot);
-  put_distribution(all, "itl_s", observed.gaps);
-  put_distribution(all, "e2e_s", e2e);
-  if (last > 0) all["output_tokens_per_s"] = tokens / last;
-  return all;
-}
+// What all is known of a call by which it can be told from others.
+auto marks_of(const Request& r) { return std::tuple(r.arrival, r.prompt_tokens, r.output_tokens, r.ttft, r.e2e); }
 
 }  // namespace
-
-bool is_of_devices(const std::string& quantity) { return quantity == quantity::kPower || quantity == quantity::kClock; }
 
 std::optional<double> Request::tpot() const {
   if (!ttft || !e2e || output_tokens < 2) return std::nullopt;
   return (*e2e - *ttft) / static_cast<double>(output_tokens - 1);
-}
-
-void Course::add(double at, double value) {
-  open_.at += at;
-  open_.value += value;
-  open_.weight += 1;
-  if (open_.weight < weight_) return;
-  samples_.push_back({open_.at / open_.weight, open_.value / open_.weight, open_.weight});
-  open_ = {0, 0, 0};
-  if (samples_.size() < kMost) return;
-  join_neighbours();
-  weight_ *= 2;
-}
-
-void Course::join_neighbours() {
-  for (std::size_t i = 0; i + 1 < samples_.size(); i += 2) {
-    const Sample &a = samples_[i], &b = samples_[i + 1];
-    const double weight = a.weight + b.weight;
-    samples_[i / 2] = {(a.at * a.weight + b.at * b.weight) / weight, (a.value * a.weight + b.value * b.weight) / weight,
-                       weight};
-  }
-  if (samples_.size() % 2 == 1) samples_[samples_.size() / 2] = samples_.back();
-  samples_.resize((samples_.size() + 1) / 2);
-}
-
-void Course::append(const Course& other) {
-  samples_.insert(samples_.end(), other.samples_.begin(), other.samples_.end());
-  std::ranges::stable_sort(samples_, {}, &Sample::at);
-  while (samples_.size() >= kMost) join_neighbours();
-}
-
-bool Course::overlaps(const Course& other) const {
-  constexpr double kReordered = 10;  // s, as of Moments
-  if (samples_.empty() || other.samples_.empty()) return false;
-  const double common =
-      std::min(samples_.back().at, other.samples_.back().at) - std::max(samples_.front().at, other.samples_.front().at);
-  const double shorter =
-      std::min(samples_.back().at - samples_.front().at, other.samples_.back().at - other.samples_.front().at);
-  return common >= 0 && (shorter == 0 || common > std::min(kReordered, shorter / 2));
-}
-
-void Course::shift(double seconds) {
-  for (Sample& s : samples_) s.at += seconds;
-}
-
-double usual_spacing(const std::vector<Course::Sample>& samples, std::size_t first) {
-  std::vector<double> apart;
-  for (std::size_t i = first; i + 1 < samples.size(); ++i) apart.push_back(samples[i + 1].at - samples[i].at);
-  if (apart.empty()) return 0;
-  const auto middle = apart.begin() + static_cast<std::ptrdiff_t>(apart.size() / 2);
-  std::ranges::nth_element(apart, middle);
-  return *middle;
 }
 
 void Observed::note_unanswered(std::size_t sent) {
@@ -139,9 +33,7 @@ void Observed::note_unanswered(std::size_t sent) {
         "{} of {} requests failed or had no answer and are not replayed: the server had them too", left_out, sent));
   if (const auto given_up = std::ranges::count_if(requests, [](const Request& r) { return r.gave_up.has_value(); }))
     notes.push_back(
-        fmt::format("{} of {} requests were given up by their clients, and are so in the replay, with the tokens that "
-                    "came until then",
-                    given_up, sent));
+        fmt::format("{} of {} requests were given up by their clients, and are so in the replay", given_up, sent));
 }
 
 // All figures of a metric are of one file: the mean of one and the median of another are of no run.
@@ -159,14 +51,73 @@ void Observed::add_numbers(const Observed& more, const std::string& file) {
                                 fmt::join(passed_over, ", "), file));
 }
 
+// Logs of servers that were started otherwise: one scenario is made of all.
+void Observed::note_unlike(const Observed& more, const std::string& file) {
+  if (!settings.contains("engine")) return;
+  std::vector<std::string> unlike;
+  for (const char* name : {"engine", "version", "model"})
+    if (const auto known = std::as_const(settings).find(name), other = more.settings.find(name);
+        known != settings.end() && other != more.settings.end() && known->second != other->second)
+      unlike.push_back(fmt::format("{} {} for {}", name, other->second, known->second));
+  if (!arguments.empty() && !more.arguments.empty()) {
+    std::set<std::string> names;
+    for (const auto* each : {&std::as_const(arguments), &more.arguments})
+      for (const auto& [name, value] : *each) names.insert(name);
+    for (const std::string& name : names) {
+      if (std::ranges::find(kOwnArguments, name) != kOwnArguments.end()) continue;
+      const auto known = std::as_const(arguments).find(name), other = more.arguments.find(name);
+      if (known == arguments.end() || other == more.arguments.end() || known->second != other->second)
+        unlike.push_back(name);
+    }
+  }
+  if (!unlike.empty())
+    notes.push_back(
+        fmt::format("the server of {} was started otherwise than those before it ({}): the replay has one "
+                    "kind, with what was read last",
+                    file, fmt::join(unlike, ", ")));
+}
+
+// Records that a file before tells too, as where a part was joined to the whole. What has no id is counted, and told.
+void Observed::leave_out_repeated(Observed& more, const std::string& file) {
+  std::size_t repeated = 0;
+  for (const std::uint64_t record : more.records) repeated += records.contains(record) ? 1 : 0;
+  if (repeated > 0) {
+    const std::size_t before = more.requests.size();
+    std::erase_if(more.requests, [this](const Request& r) { return r.id != 0 && records.contains(r.id); });
+    const std::size_t failed = repeated - std::min(repeated, before - more.requests.size());
+    more.left_out -= std::min(more.left_out, failed);
+    notes.push_back(
+        fmt::format("{} of {} records of {} are in a file before it (x_request_id and start) and are not "
+                    "counted",
+                    repeated, more.records.size(), file));
+  }
+  std::set<decltype(marks_of(Request{}))> known;
+  for (const Request& r : requests)
+    if (r.id == 0 && r.ttft) known.insert(marks_of(r));
+  const auto equal = std::ranges::count_if(
+      more.requests, [&known](const Request& r) { return r.id == 0 && r.ttft && known.contains(marks_of(r)); });
+  if (equal > 0)
+    notes.push_back(
+        fmt::format("{} calls of {} are equal in all times to calls of a file before it, and count twice: "
+                    "is it a copy?",
+                    equal, file));
+}
+
 void Observed::add(Observed more, const std::string& format) {
   const std::string file =
       more.sources.empty() ? format : std::filesystem::path(more.sources.back()).filename().string();
   const bool of_engine = more.settings.contains("engine");
+  if (of_engine) note_unlike(more, file);
   for (auto& [name, value] : more.settings)
     if (of_engine) settings.insert_or_assign(name, std::move(value));
     else settings.try_emplace(name, std::move(value));
   if (more.log_period) log_period = more.log_period;
+  if (more.quiet_after) quiet_after = more.quiet_after;
+  if (more.hits.asked > 0 && (hits_by.empty() || hits_by == format)) {
+    hits_by = format;
+    hits.found += more.hits.found;
+    hits.asked += more.hits.asked;
+  }
   for (auto& [name, value] : more.arguments) arguments.insert_or_assign(name, std::move(value));
   std::set<std::string> others;  // names that are known at the same time
   for (auto quantity = more.courses.begin(); quantity != more.courses.end();) {
@@ -190,125 +141,23 @@ void Observed::add(Observed more, const std::string& format) {
           name += '\'';
       courses[quantity][name].append(course);
     }
+  if (const auto told = told_by.find(quantity::kOutputRate); told != told_by.end() && told->second == format)
+    first_tokens_uncounted |= more.first_tokens_uncounted;
+  leave_out_repeated(more, file);
+  if (!more.requests.empty()) {
+    const auto [first, last] = std::ranges::minmax_element(more.requests, {}, &Request::arrival);
+    double end = last->arrival;
+    for (const Request& r : more.requests) end = std::max(end, r.end());
+    calls.push_back({file, first->arrival, end});
+  }
+  if (more.first_call) first_call = std::min(*more.first_call, first_call.value_or(*more.first_call));
+  records.insert(more.records.begin(), more.records.end());
   requests.insert(requests.end(), more.requests.begin(), more.requests.end());
   left_out += more.left_out;
   gaps.merge(more.gaps);
   add_numbers(more, file);
   sources.insert(sources.end(), more.sources.begin(), more.sources.end());
   notes.insert(notes.end(), more.notes.begin(), more.notes.end());
-}
-
-std::vector<Course::Sample> Observed::total(const std::string& quantity) const {
-  const auto found = courses.find(quantity);
-  if (found == courses.end() || found->second.empty()) return {};
-  std::vector<Course::Sample> sum = found->second.begin()->second.samples();
-  for (auto other = std::next(found->second.begin()); other != found->second.end(); ++other)
-    for (Course::Sample& s : sum)
-      if (!other->second.samples().empty()) s.value += value_near(other->second, s.at);
-  if (is_share(quantity) || quantity == quantity::kClock)
-    for (Course::Sample& s : sum) s.value /= static_cast<double>(found->second.size());
-  return sum;
-}
-
-std::map<std::string, double> figures(const Observed& observed) {
-  std::map<std::string, double> all = figures_of_requests(observed);
-  double last = 0;
-  for (const Request& r : observed.requests) last = std::max(last, r.end());
-  // No devices draw no watts that anybody measured.
-  if (const auto power = observed.courses.find(quantity::kPower);
-      power != observed.courses.end() && !power->second.empty()) {
-    std::optional<double> watts = 0;
-    for (const auto& [device, course] : power->second) {
-      const auto mean = mean_over_time(course.samples(), 0, last > 0 ? last : kNever);
-      watts = watts && mean ? std::optional(*watts + *mean) : std::nullopt;
-    }
-    if (watts) all["mean_w"] = *watts;
-  }
-  // What is told beside the requests may be of one file of several.
-  for (const auto& [name, value] : observed.numbers) all.emplace(name, value);
-  return all;
-}
-
-std::map<std::string, validation::Ends> ends_of_figures(const Observed& observed) {
-  std::map<std::string, validation::Ends> all = observed.within;
-  for (const auto& [name, value] : figures_of_requests(observed)) all.erase(name);
-  return all;
-}
-
-std::map<std::string, CourseSummary> over_time(const Observed& observed) {
-  std::map<std::string, CourseSummary> all;
-  for (const auto& [quantity, by_engine] : observed.courses) {
-    CourseSummary summary;
-    const auto samples = observed.total(quantity);
-    for (const Course::Sample& s : samples) {
-      // A sample of an engine tells of the time before it, and work begins at 0 (align_courses).
-      if (is_of_devices(quantity) ? s.at < 0 : s.at <= 0) continue;
-      summary.samples += s.weight;
-      summary.mean += s.value * s.weight;
-      summary.most = std::max(summary.most, s.value);
-    }
-    if (summary.samples == 0) continue;
-    summary.mean /= summary.samples;
-    // An engine's log has no lines while nothing runs: only of devices the time between two samples is known.
-    if (is_of_devices(quantity)) summary.mean = mean_over_time(samples, 0, kNever).value_or(summary.mean);
-    all[quantity] = summary;
-  }
-  return all;
-}
-
-std::string to_json(const Observed& observed) {
-  using Json = nlohmann::ordered_json;
-  Json json = {{"schema", "observed/1"}, {"sources", observed.sources}, {"requests", observed.requests.size()}};
-  if (observed.left_out > 0) json["left_out"] = observed.left_out;
-  if (!observed.notes.empty()) json["notes"] = observed.notes;
-  json["settings"] = Json::object();
-  for (const auto& [name, value] : observed.settings) json["settings"][name] = value;
-  json["arguments"] = Json::object();
-  for (const auto& [name, value] : observed.arguments) json["arguments"][name] = value;
-  json["metrics"] = Json::object();
-  for (const auto& [name, value] : figures(observed)) json["metrics"][name] = value;
-  for (const auto& [name, ends] : ends_of_figures(observed)) json["within"][name] = {ends.least, ends.most};
-  json["courses"] = Json::object();
-  for (const auto& [quantity, by_engine] : observed.courses) {
-    Json& course = json["courses"][quantity] = Json::array();
-    for (const auto& s : observed.total(quantity)) course.push_back({s.at, s.value});
-  }
-  return json.dump(1) + '\n';
-}
-
-std::optional<Figures> read_figures(const std::string& path, Diagnostics& diagnostics) {
-  const auto file = JsonFile::read(path, diagnostics);
-  if (!file) return std::nullopt;
-  const int errors = diagnostics.errors();
-  if (file->text(file->root(), "schema") != "observed/1")
-    file->error("schema", "this is no observed/1 file of 'llmscape observe -o'");
-  Figures all;
-  all.left_out = static_cast<std::int64_t>(file->number(file->root(), "left_out", false).value_or(0));
-  const auto metrics = file->root().find("metrics");
-  if (metrics == file->root().end() || !metrics->is_object()) file->error("metrics", "'metrics' must be an object");
-  else
-    for (const auto& [name, value] : metrics->items())
-      if (const auto number = file->number(*metrics, name)) all.values[name] = *number;
-  if (const auto within = file->root().find("within"); within != file->root().end() && within->is_object())
-    for (const auto& [name, ends] : within->items()) {
-      const bool two = ends.is_array() && ends.size() == 2 && ends[0].is_number() && ends[1].is_number();
-      if (two && ends[0] <= ends[1]) all.within[name] = {ends[0].get<double>(), ends[1].get<double>()};
-      else file->error("within", fmt::format("{} must have two ends, the lower one first", in_quotes(name)));
-    }
-  if (diagnostics.errors() > errors) return std::nullopt;
-  return all;
-}
-
-std::string trace_text(const Observed& observed) {
-  std::string text = "{\"schema\": \"trace/1\"}\n";
-  for (const Request& r : observed.requests) {
-    // A trace has no answer without tokens.
-    text += fmt::format("{{\"arrival_s\": {:.9g}, \"prompt_tokens\": {}, \"output_tokens\": {}", r.arrival,
-                        r.prompt_tokens, std::max<std::int64_t>(1, r.output_tokens));
-    if (r.gave_up) text += fmt::format(", \"give_up_s\": {:.9g}", *r.gave_up);
-    text += "}\n";
-  }
-  return text;
 }
 
 }  // namespace llmscape::observe

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,6 +63,7 @@ struct Request {
   // When its client gave it up, after its arrival: `output_tokens`, perhaps none, came until then, and no time is
   // known.
   std::optional<double> gave_up{};
+  std::uint64_t id{};  // by which the same record is known in another file; 0: none
 
   [[nodiscard]] std::optional<double> tpot() const;
   // When it was over, as far as that is known.
@@ -84,7 +86,27 @@ struct Observed {
   // The engine's log has a line of each period (usual_spacing, else this many seconds), but none while it is idle: what
   // a line tells as a mean is of one period, however long ago the line before is.
   std::optional<double> log_period;
+  // Engines of these logs write nothing while they rest: one that was silent for so many seconds, and for 1.5 of its
+  // periods, had nothing to do. Absent: what is not sampled is not known.
+  std::optional<double> quiet_after;
+  bool first_tokens_uncounted = false;  // in the rates of answers: the engine counts what it decodes
+  // Of prompt tokens that were asked of the prefix cache, those that were there.
+  struct Hits {
+    double found = 0, asked = 0;
+  };
+  Hits hits;
+  std::string hits_by;             // the format of the files that tell it
   std::vector<std::string> notes;  // what was left out or taken for granted, in words
+
+  // When the first call came that the server had, on the clock of the file: also one of a warm-up, which is in no list.
+  std::optional<double> first_call;
+  std::set<std::uint64_t> records;  // ids of all calls, also of those that failed
+  // Of each file of calls, from the first one to the end of the last.
+  struct Calls {
+    std::string file;
+    double first = 0, last = 0;
+  };
+  std::vector<Calls> calls;
 
   std::size_t left_out = 0;  // requests that the server had and `requests` has not: they failed
   // Notes what became of `sent` requests, of which `requests` holds those that were answered, and those that were given
@@ -97,8 +119,14 @@ struct Observed {
   void add(Observed more, const std::string& format);
   // Figures that a file tells, of metrics that no file before it told; a note names the others.
   void add_numbers(const Observed& more, const std::string& file);
-  // The sum over engines or devices, at the samples of the first of them; shares are their mean.
+  // The sum over engines or devices, at the samples of all of them (of such as are half a period apart, one); shares
+  // and clocks are their mean. An engine of a log that is silent counts as 0, another that has no sample near is not
+  // there; devices are summed where all of them were sampled.
   [[nodiscard]] std::vector<Course::Sample> total(const std::string& quantity) const;
+
+ private:
+  void note_unlike(const Observed& more, const std::string& file);
+  void leave_out_repeated(Observed& more, const std::string& file);
 };
 
 // Whether the quantity is told of devices, and not of engines.
@@ -117,11 +145,20 @@ struct CourseSummary {
 // Of each quantity that was read: of engines since they began to work, of devices from 0 on.
 std::map<std::string, CourseSummary> over_time(const Observed& observed);
 
+// What the files show of the machine: engines that tell of themselves (an index of a log, an instance of a scrape),
+// those of them that worked, and devices whose power was sampled.
+struct Shown {
+  std::int64_t engines = 0, working = 0, devices = 0;
+};
+Shown shown_by(const Observed& observed);
+
 // Schema observed/1: settings, arguments, numbers and courses; requests are written as a trace beside it.
 std::string to_json(const Observed& observed);
 // The metrics of such a file, and the ends of those that have them; nothing after reporting.
 struct Figures {
   std::int64_t left_out = 0;  // requests of which nothing but that is known
+  std::int64_t requests = 0, given_up = 0;
+  Shown shown;
   std::map<std::string, double> values;
   std::map<std::string, validation::Ends> within;
 };

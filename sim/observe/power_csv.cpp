@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/observe/live_rows.hpp"
 #include "sim/observe/log_line.hpp"
 #include "sim/observe/readers.hpp"
 #include "traces/cells.hpp"
@@ -116,7 +117,7 @@ class RowsAtATime {
 };
 
 void read(const std::string& path, Observed& observed, Diagnostics& diagnostics) {
-  traces::RowFile file(path);
+  LiveRows file(path);
   std::vector<traces::Span> cells;
   std::vector<std::string> columns;
   std::map<std::string, Moments> moments;  // by device
@@ -157,6 +158,7 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
       else row->error(cells[i], fmt::format("{} is no number", in_quotes(text)));
     }
   }
+  file.note(observed);
   if (together.usual() > 1)
     diagnostics.error(
         {std::make_shared<const SourceText>(SourceText{path, ""})},

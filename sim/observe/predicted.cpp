@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/observe/predicted.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -16,6 +18,8 @@ namespace {
 
 using validation::Comparison;
 using validation::Pair;
+
+constexpr const char* kDecodeRate = "decoded_tokens_per_s";  // as output_tokens_per_s, without first tokens
 
 class Recorder : public world::Watcher {
  public:
@@ -48,15 +52,17 @@ class Recorder : public world::Watcher {
   // drafts are accepted, several of one pass.
   void count_output_tokens() {
     auto& steps = prediction_.steps;
-    double decodes = 0, prompts = 0, outputs = 0;
+    double decodes = 0, prompts = 0, outputs = 0, later = 0;
     for (const PredictedStep& step : steps) decodes += step.output_tokens;
     const double decoded = static_cast<double>(prediction_.result.tokens.emitted) - static_cast<double>(firsts_.size());
-    for (PredictedStep& step : steps) step.output_tokens *= std::max(0.0, decoded) / std::max(1.0, decodes);
+    for (PredictedStep& step : steps)
+      step.decoded_tokens = step.output_tokens *= std::max(0.0, decoded) / std::max(1.0, decodes);
     for (const double first : firsts_) steps.push_back({first, 0, 1});
     std::ranges::stable_sort(steps, {}, &PredictedStep::end);
     for (PredictedStep& step : steps) {
       step.prompt_tokens = prompts += step.prompt_tokens;
       step.output_tokens = outputs += step.output_tokens;
+      step.decoded_tokens = later += step.decoded_tokens;
     }
   }
 
@@ -124,11 +130,14 @@ double reach_of(const Observed& observed, const std::string& quantity, const std
   return period > 0 ? period : *observed.log_period;
 }
 
-validation::Course compare_course(const std::string& quantity, const std::vector<Course::Sample>& samples, double reach,
+// `asked` of the prediction, which is the quantity as this engine counts it.
+validation::Course compare_course(const std::string& quantity, const std::string& asked,
+                                  const std::vector<Course::Sample>& samples, double reach,
                                   const Prediction& prediction, double end) {
   constexpr double kSameMoment = 1e-3;  // logs are written to milliseconds at best
   validation::Course course;
   course.name = quantity == quantity::kKvUse ? "kv_use_pct" : quantity;
+  course.samples = static_cast<std::int64_t>(samples.size());
   double before = 0;
   for (const Course::Sample& s : samples) {
     if (s.at > end) continue;
@@ -138,7 +147,7 @@ validation::Course compare_course(const std::string& quantity, const std::vector
       before = s.at;
       continue;
     }
-    const double predicted = value_at(prediction, quantity, from, s.at) * scale_of(quantity);
+    const double predicted = value_at(prediction, asked, from, s.at) * scale_of(quantity);
     const double measured = s.value * scale_of(quantity), difference = predicted - measured;
     before = s.at;
     ++course.count;
@@ -154,6 +163,23 @@ validation::Course compare_course(const std::string& quantity, const std::vector
   course.mean_predicted /= n;
   course.mean_measured /= n;
   return course;
+}
+
+// What figures_of_requests makes of the prediction: calls that were answered on both sides, over the time until the
+// last was over. A call that its client gave up is none, whether or not a faster server would have answered it by then.
+std::map<std::string, double> rates_of_answered(const Observed& observed, const Prediction& prediction) {
+  double last = 0, answered = 0, prompts = 0, tokens = 0;
+  for (const PredictedRequest& r : prediction.requests) {
+    last = std::max(last, r.last_token);
+    if (r.given_up || r.id >= observed.requests.size() || observed.requests[r.id].gave_up) continue;
+    ++answered;
+    prompts += static_cast<double>(r.prompt_tokens);
+    tokens += static_cast<double>(r.output_tokens);
+  }
+  if (last <= 0) return {};
+  return {{"output_tokens_per_s", tokens / last},
+          {"total_tokens_per_s", (prompts + tokens) / last},
+          {"requests_per_s", answered / last}};
 }
 
 std::optional<validation::Ends> ends_in(const std::map<std::string, validation::Ends>& within,
@@ -175,6 +201,10 @@ std::optional<Prediction> predict(const scenario::Scenario& scenario, Diagnostic
                                 : run::run_scenario(scenario, options, diagnostics);
   if (diagnostics.has_errors()) return std::nullopt;
   recorder.finish();
+  const result::RunResult& r = prediction.result;
+  prediction.served = {r.replicas, r.devices, 1, r.fleet.has_value()};
+  for (const result::PoolResult& pool : r.pools)
+    prediction.served.ranks = std::max(prediction.served.ranks, static_cast<std::int64_t>(pool.ranks));
   prediction.kv_blocks = std::max<double>(1, static_cast<double>(prediction.result.kv.blocks));
   return prediction;
 }
@@ -188,8 +218,30 @@ double value_at(const Prediction& prediction, const std::string& quantity, doubl
   if (quantity == quantity::kWaiting) return requests_at(prediction, at, false);
   if (quantity == quantity::kPromptRate) return rate(&PredictedStep::prompt_tokens);
   if (quantity == quantity::kOutputRate) return rate(&PredictedStep::output_tokens);
+  if (quantity == kDecodeRate) return rate(&PredictedStep::decoded_tokens);
   if (quantity == quantity::kPower) return joules_between(prediction, from, at) / length;
   return blocks_held(prediction, at) / prediction.kv_blocks;
+}
+
+std::vector<std::string> apart(const Shown& shown, const Served& served, std::optional<double> measured_hits,
+                               std::optional<double> predicted_hits) {
+  constexpr double kSharedAlike = 0.05;  // of all prompt tokens
+  std::vector<std::string> why;
+  const bool more = shown.working > served.replicas * served.ranks;
+  const bool fewer = shown.engines > 0 && shown.engines < served.replicas && !served.controlled;
+  if (more || fewer)
+    why.push_back(fmt::format("{} engines are in the files, and {} replicas in the scenario",
+                              more ? shown.working : shown.engines, served.replicas));
+  if (shown.devices > 0 && shown.devices != served.devices)
+    why.push_back(
+        fmt::format("the power of {} devices was read (--gpus takes some of them), and {} are in the scenario",
+                    shown.devices, served.devices));
+  if (measured_hits && *measured_hits > predicted_hits.value_or(0) + kSharedAlike)
+    why.push_back(
+        fmt::format("{:.0f} % of the prompt tokens were in the server's prefix cache, and {:.0f} % in that of "
+                    "the simulation: its requests cannot share what those shared",
+                    100 * *measured_hits, 100 * predicted_hits.value_or(0)));
+  return why;
 }
 
 std::vector<Comparison> compare_requests(const Observed& observed, const Prediction& prediction, std::size_t from,
@@ -227,7 +279,12 @@ std::vector<Comparison> compare_figures(const Figures& observed, const std::map<
 void compare(const Observed& observed, const Prediction& prediction, bool replayed, validation::Report& report) {
   const serving::Counters& all = prediction.result.requests;
   report.run = {std::string(metrics::name_of(prediction.result.verdict.state)), prediction.result.verdict.reasons,
-                all.injected, all.completed + all.cancelled};
+                all.injected, all.completed + all.cancelled + all.timed_out};
+  const auto measured_figures = figures(observed);
+  const auto hits = measured_figures.find("hit_rate");
+  report.run->apart =
+      apart(shown_by(observed), prediction.served,
+            hits == measured_figures.end() ? std::nullopt : std::optional(hits->second), prediction.result.kv.hit_rate);
   if (replayed) {  // all of them were served, or given up by their clients
     report.run->requests = static_cast<std::int64_t>(observed.requests.size());
     report.run->left_out = static_cast<std::int64_t>(observed.left_out);
@@ -242,13 +299,16 @@ void compare(const Observed& observed, const Prediction& prediction, bool replay
   double end = 0;
   for (const PredictedRequest& r : prediction.requests) end = std::max(end, r.last_token);
   const auto within = ends_of_figures(observed);
-  for (const auto& [name, measured] : figures(observed)) {
+  const auto rates = replayed && !observed.requests.empty() ? rates_of_answered(observed, prediction)
+                                                            : std::map<std::string, double>();
+  for (const auto& [name, measured] : measured_figures) {
     const metrics::Column* column = metrics::find_column(name);
     if (!column) continue;
     std::string metric = metrics::short_name(*column);
     if (metric.ends_with(".mean")) metric.resize(metric.size() - 5);
     if (done.contains(metric.substr(0, metric.find('.')))) continue;
     std::optional<double> predicted = column->value(whole);
+    if (const auto same = rates.find(name); same != rates.end()) predicted = same->second;
     // Of the time in which requests were served, as it was measured.
     if (name == "mean_w" && end > 0) predicted = joules_between(prediction, 0, end) / end;
     if (predicted)
@@ -258,8 +318,13 @@ void compare(const Observed& observed, const Prediction& prediction, bool replay
   for (const auto& [quantity, by_engine] : observed.courses) {
     if (quantity == quantity::kClock) continue;  // no device is modelled to change its clock by itself
     const std::vector<Course::Sample> samples = observed.total(quantity);
-    auto course = compare_course(quantity, samples, reach_of(observed, quantity, samples), prediction, end);
+    const bool decoded = quantity == quantity::kOutputRate && observed.first_tokens_uncounted;
+    auto course = compare_course(quantity, decoded ? kDecodeRate : quantity, samples,
+                                 reach_of(observed, quantity, samples), prediction, end);
     if (course.count > 0) report.courses.push_back(std::move(course));
+    else if (!samples.empty())
+      report.left_out.push_back(
+          {course.name, fmt::format("none of its {} moments is of the simulated run", samples.size())});
   }
 }
 

@@ -25,11 +25,19 @@ struct PredictedRequest {
 struct PredictedStep {
   double end = 0;
   double prompt_tokens = 0, output_tokens = 0;  // of this step and all before it
+  double decoded_tokens = 0;                    // output tokens without those that prefills answer
 };
 
 // KV blocks that are held in a step of one replica.
 struct PredictedBlocks {
   double start = 0, end = 0, held = 0;
+};
+
+// What of a run stands beside what files show of a machine.
+struct Served {
+  std::int64_t replicas = 0, devices = 0;
+  std::int64_t ranks = 1;   // of one replica that attend alone: engines tell of each, or of all together
+  bool controlled = false;  // the number of replicas changes
 };
 
 struct Prediction {
@@ -41,7 +49,12 @@ struct Prediction {
   double window = 1;
   double spending_ends = 0;  // inside the last of them
   double kv_blocks = 1;      // of all replicas
+  Served served;
 };
+
+// Why a run is of another machine or of another load than what was observed, one sentence each: no limit is held by it.
+std::vector<std::string> apart(const Shown& shown, const Served& served, std::optional<double> measured_hits,
+                               std::optional<double> predicted_hits);
 
 // Runs the scenario on the bare event queue, with the programs of `generator` if there is one, else with those of its
 // own workload. Nothing after reporting.

@@ -7,12 +7,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
 
 #include "sim/observe/log_line.hpp"
+#include "sim/observe/prometheus_names.hpp"
 #include "sim/observe/prometheus_sample.hpp"
 #include "sim/observe/readers.hpp"
 #include "traces/cells.hpp"
@@ -20,35 +20,7 @@
 namespace llmscape::observe {
 namespace {
 
-struct Name {
-  std::string_view theirs, ours;
-  double scale = 1;
-};
-constexpr std::array kGauges = {
-    Name{"vllm:num_requests_running", quantity::kRunning}, Name{"vllm:num_requests_waiting", quantity::kWaiting},
-    Name{"vllm:kv_cache_usage_perc", quantity::kKvUse},    Name{"vllm:gpu_cache_usage_perc", quantity::kKvUse},
-    Name{"sglang:num_running_reqs", quantity::kRunning},   Name{"sglang:num_queue_reqs", quantity::kWaiting},
-    Name{"sglang:token_usage", quantity::kKvUse},          Name{"sglang:gen_throughput", quantity::kOutputRate},
-    Name{"DCGM_FI_DEV_POWER_USAGE", quantity::kPower},     Name{"DCGM_FI_DEV_SM_CLOCK", quantity::kClock}};
-constexpr std::array kHistograms = {
-    Name{"vllm:time_to_first_token_seconds", "ttft_s"},  Name{"vllm:inter_token_latency_seconds", "itl_s"},
-    Name{"vllm:time_per_output_token_seconds", "itl_s"}, Name{"vllm:request_time_per_output_token_seconds", "tpot_s"},
-    Name{"vllm:e2e_request_latency_seconds", "e2e_s"},   Name{"sglang:time_to_first_token_seconds", "ttft_s"},
-    Name{"sglang:inter_token_latency_seconds", "itl_s"}, Name{"sglang:e2e_request_latency_seconds", "e2e_s"}};
-
-// By the rates that they make.
-constexpr const char *kOutputTokens = "output_tokens_per_s", *kPromptTokens = "prompt_tokens_per_s",
-                     *kAllTokens = "total_tokens_per_s";
-constexpr std::array kCounters = {
-    Name{"vllm:generation_tokens_total", kOutputTokens},  Name{"vllm:prompt_tokens_total", kPromptTokens},
-    Name{"vllm:request_success_total", "requests_per_s"}, Name{"sglang:generation_tokens_total", kOutputTokens},
-    Name{"sglang:prompt_tokens_total", kPromptTokens},    Name{"sglang:num_requests_total", "requests_per_s"}};
-
-const Name* find(auto& names, std::string_view name) {
-  for (const Name& each : names)
-    if (each.theirs == name) return &each;
-  return nullptr;
-}
+using namespace series;
 
 // A counter, or a series of a histogram, from scrape to scrape.
 struct Counter {
@@ -79,6 +51,7 @@ class Scrapes {
     while (const auto row = file_.next(diagnostics_)) line(*row);
     for (auto& [metric, engines] : histograms_)
       if (whole(metric, engines)) put(metric, engines);
+    put_hits();
     put_rates();
   }
 
@@ -115,11 +88,29 @@ class Scrapes {
       stamp_ = at_ = *stamp / 1000;
       if (!moments_.follows(row, sample->values, *at_)) return;
     }
+    if (tells_start(row, *sample, *value)) return;
     if (seen_.empty()) began_ = stamp_;
     const std::string series = std::string(sample->name) + '\n' + sample->labels_without("");
     if (seen_.contains(series)) begin_scrape();
     seen_.insert(series);
     take(row, *sample, *value);
+  }
+
+  // Whether the sample says when a process, or a counter of it, began. Where that is another moment than before, the
+  // server was started again, though its counters may be past those of the one before it.
+  bool tells_start(const traces::Row& row, const PrometheusSample& sample, double value) {
+    constexpr double kSame = 1;  // s
+    std::string_view of = sample.name;
+    const bool created = of.ends_with("_created");
+    if (created) of.remove_suffix(std::string_view("_created").size());
+    if (of != "process_start_time_seconds" &&
+        !(created && (find(kCounters, std::string(of) + "_total") || find(kHistograms, of))))
+      return false;
+    const auto [known, fresh] = starts_.emplace(std::string(sample.name) + '\n' + sample.labels_without(""), value);
+    if (!fresh && std::abs(known->second - value) > kSame && fallen_.emplace("start").second)
+      row.error({}, fmt::format("{} changes between two scrapes: the server was started again", in_quotes(sample.name)),
+                "scrapes of one run of the server, in their order");
+    return true;
   }
 
   // What has the timestamp of the series that begins it anew, but not that of the scrape before, stood before it and is
@@ -163,11 +154,13 @@ class Scrapes {
   void take(const traces::Row& row, const PrometheusSample& sample, double value) {
     const std::string_view name = sample.name;
     if (const Name* gauge = find(kGauges, name)) {
+      observed_.first_tokens_uncounted |= name == "sglang:gen_throughput";
       if (at_) observed_.courses[std::string(gauge->ours)][teller(sample)].add(*at_, value * gauge->scale);
       return;
     }
     if (const Name* counter = find(kCounters, name)) {
-      if (sample.label("finished_reason") == "abort") return;  // a call that its client gave up
+      // A call that its client gave up, or that the server did not answer.
+      if (const std::string how = sample.label("finished_reason"); how == "abort" || how == "error") return;
       Series& series = counters_[std::string(counter->ours)];
       return count(row, counter->theirs, series[std::string(name) + '\n' + sample.labels_without("")], value);
     }
@@ -259,6 +252,22 @@ class Scrapes {
     observed_.within[name] = bucket;
   }
 
+  // What was found in the prefix cache, between the first scrape and the last, or since the start of the server.
+  void put_hits() {
+    const auto take = [this](const char* of, bool sglang) {
+      double sum = 0;
+      if (const auto found = counters_.find(of); found != counters_.end())
+        for (const auto& [name, counter] : found->second)
+          if (name.starts_with("sglang:") == sglang) sum += counter.growth(scrape_ == 0);
+      return sum;
+    };
+    observed_.hits = {take(kHits, false), take(kQueries, false)};
+    if (const double cached = take(kHits, true); cached > 0) observed_.hits = {cached, take(kPromptTokens, true)};
+    observed_.hits.found = std::min(observed_.hits.found, observed_.hits.asked);
+    counters_.erase(kHits);
+    counters_.erase(kQueries);
+  }
+
   // What counters say: rates between the first scrape and the last.
   void put_rates() {
     if (counters_.empty()) return;
@@ -287,8 +296,9 @@ class Scrapes {
   traces::RowFile file_;
   Observed& observed_;
   Diagnostics& diagnostics_;
-  std::set<std::string> seen_;    // series of this scrape
-  std::set<std::string> fallen_;  // metrics
+  std::set<std::string> seen_;            // series of this scrape
+  std::set<std::string> fallen_;          // metrics
+  std::map<std::string, double> starts_;  // of series that say when something began
   std::map<std::string, Engines> histograms_;
   std::map<std::string, Series> counters_;
   std::optional<double> at_, stamp_, began_;  // the time; of this sample; of the first sample of this scrape

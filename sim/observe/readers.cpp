@@ -71,6 +71,26 @@ bool says_nothing(const Observed& observed) {
          observed.numbers.empty() && observed.notes.empty();
 }
 
+// Whether the calls of a file may be of the same clock as those of the files before it: they came while those did, or
+// not longer after or before than either took. Reports else: a clock may count from the start of its machine.
+bool may_share_clock(const Observed& own, const Observed& observed, Diagnostics& diagnostics) {
+  if (own.requests.empty() || observed.calls.empty()) return true;
+  double first = own.requests.front().arrival, last = first;
+  for (const Request& r : own.requests) {
+    first = std::min(first, r.arrival);
+    last = std::max(last, r.end());
+  }
+  const auto apart = [&](const Observed::Calls& other) { return std::max(first - other.last, other.first - last); };
+  const auto nearest = std::ranges::min_element(observed.calls, {}, apart);
+  if (apart(*nearest) <= std::max(last - first, nearest->last - nearest->first)) return true;
+  diagnostics.error(whole(own.sources.back()),
+                    fmt::format("its calls are {:.6g} s away from those of {}, longer than either took: their clocks "
+                                "have nothing in common",
+                                apart(*nearest), nearest->file),
+                    "observe them one by one");
+  return false;
+}
+
 // Rows of a table, taken one by one.
 class RowsReader {
  public:
@@ -195,7 +215,7 @@ void read_observed(const std::string& path, std::string_view format, Observed& o
     return static_cast<void>(
         diagnostics.error(whole(path), fmt::format("nothing in the file is known of a {}", reader->text)));
   own.sources.push_back(path);
-  observed.add(std::move(own), std::string(reader->name));
+  if (may_share_clock(own, observed, diagnostics)) observed.add(std::move(own), std::string(reader->name));
 }
 
 void read_observed_table(const std::string& path, const std::optional<std::filesystem::path>& mapping,
@@ -210,7 +230,10 @@ void read_observed_table(const std::string& path, const std::optional<std::files
     reader.take(row);
     if (diagnostics.errors() - errors >= traces::RowFile::kMostErrors) break;
   }
-  if (diagnostics.errors() == errors) observed.add(reader.finish(), "rows");
+  if (diagnostics.errors() > errors) return;
+  Observed own = reader.finish();
+  if (diagnostics.errors() == errors && may_share_clock(own, observed, diagnostics))
+    observed.add(std::move(own), "rows");
 }
 
 }  // namespace llmscape::observe

@@ -2,6 +2,7 @@
 // The log of `vllm serve`. Format strings: vllm/v1/metrics/loggers.py (LoggingStatLogger.log), vllm/v1/engine/core.py
 // ("Initializing a V1 LLM engine (v%s) with config: %s"), vllm/v1/core/kv_cache_utils.py ("GPU KV cache size: %s
 // tokens"), vllm/entrypoints/utils.py ("non-default args: %s"); of 0.8 to 0.22.
+#include "sim/observe/live_rows.hpp"
 #include "sim/observe/log_line.hpp"
 #include "sim/observe/readers.hpp"
 
@@ -12,12 +13,21 @@ constexpr std::string_view kStats = "Avg prompt throughput:";
 
 std::string engine_of(std::string_view line) {
   const std::size_t place = line.find("Engine ");
+  if (const std::size_t all = line.find(" Engines Aggregated:"); all != line.npos) {
+    const std::size_t count = line.find_last_not_of("0123456789", all - 1);
+    return std::string(line.substr(count + 1, all - count)) + "Engines Aggregated";
+  }
   if (place == line.npos) return "0";
   const std::size_t end = line.find(':', place);
   return std::string(line.substr(place + 7, end == line.npos ? 0 : end - place - 7));
 }
 
-void read_stats(const traces::Row& row, Observed& observed, double at) {
+// Of one engine: its hits are of the last thousand calls, and are known best by the last line.
+struct PrefixHits {
+  double share = 0, prompts = 0;
+};
+
+void read_stats(const traces::Row& row, Observed& observed, std::map<std::string, PrefixHits>& hits, double at) {
   const std::string engine = engine_of(row.text());
   const auto add = [&](const char* quantity, std::string_view key, double scale, double most = 1e15) {
     if (const auto value = number_behind(row, key, most)) observed.courses[quantity][engine].add(at, *value * scale);
@@ -27,6 +37,9 @@ void read_stats(const traces::Row& row, Observed& observed, double at) {
   add(quantity::kRunning, "Running:", 1);
   add(quantity::kWaiting, row.text().find("Pending:") != std::string_view::npos ? "Pending:" : "Waiting:", 1);
   add(quantity::kKvUse, "GPU KV cache usage:", 0.01, 100);
+  PrefixHits& own = hits[engine];
+  if (const auto share = find_number(row.text(), "Prefix cache hit rate:")) own.share = *share / 100;
+  own.prompts += find_number(row.text(), kStats).value_or(0);
 }
 
 void read_settings(std::string_view line, Observed& observed) {
@@ -63,7 +76,9 @@ bool recognises(std::string_view beginning) {
 void read(const std::string& path, Observed& observed, Diagnostics& diagnostics) {
   observed.settings["engine"] = "vllm";
   observed.log_period = 10;  // VLLM_LOG_STATS_INTERVAL; lines of idle engines are of the level DEBUG
-  traces::RowFile file(path);
+  observed.quiet_after = 1.5 * *observed.log_period;
+  LiveRows file(path);
+  std::map<std::string, PrefixHits> hits;
   YearlessClock clock;
   Moments moments;
   while (const auto row = file.next(diagnostics)) {
@@ -78,7 +93,12 @@ void read(const std::string& path, Observed& observed, Diagnostics& diagnostics)
       continue;
     }
     const double at = clock.at(*told);
-    if (moments.follows(*row, {}, at)) read_stats(*row, observed, at);
+    if (moments.follows(*row, {}, at)) read_stats(*row, observed, hits, at);
+  }
+  file.note(observed);
+  for (const auto& [engine, own] : hits) {
+    observed.hits.found += own.share * own.prompts;
+    observed.hits.asked += own.prompts;
   }
 }
 

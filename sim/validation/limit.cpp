@@ -39,8 +39,10 @@ std::optional<Verdict> judge_file(const Limit& limit, const std::string& of, con
     }
   if (verdict && verdict->error) return verdict;
   for (const Comparison& c : comparisons)
-    if (c.of == of && c.metric == limit.metric + '.' + limit.figure)
-      verdict = {.limit = limit, .error = c.error("mean"), .reason = why_undefined(c, "mean"), .of = of};
+    if (c.of == of && c.metric == limit.metric + '.' + limit.figure) {
+      verdict = {.limit = limit, .error = c.error("mean"), .of = of};
+      if (!verdict->error) verdict->reason = why_undefined(c, "mean");
+    }
   return verdict;
 }
 

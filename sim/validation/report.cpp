@@ -2,6 +2,7 @@
 #include "sim/validation/report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -91,9 +92,11 @@ Table left_out_table(const Report& report) {
 Table courses_table(const Report& report) {
   Table table({"over time", "moments", "RMSE", "predicted mean", "measured mean", "largest", "at"});
   for (const Course& c : report.courses)
-    table.row({named(c.name, c.of), fmt::format("{}", c.count), fmt::format("{:.1f}", c.rmse),
-               fmt::format("{:.1f}", c.mean_predicted), fmt::format("{:.1f}", c.mean_measured),
-               fmt::format("{:+.0f}", c.largest), fmt::format("{:.0f} s", c.largest_at)});
+    table.row({named(c.name, c.of),
+               c.samples > c.count ? fmt::format("{} of {}", c.count, c.samples) : fmt::format("{}", c.count),
+               fmt::format("{:.1f}", c.rmse), fmt::format("{:.1f}", c.mean_predicted),
+               fmt::format("{:.1f}", c.mean_measured), fmt::format("{:+.0f}", c.largest),
+               fmt::format("{:.0f} s", c.largest_at)});
   return table;
 }
 
@@ -123,6 +126,7 @@ std::string verdict_text(const PredictedRun& run) {
   if (run.served < run.requests) text += fmt::format("; {} of {} requests served", run.served, run.requests);
   if (run.left_out > 0)
     text += fmt::format("; {} of {} requests are not in it", run.left_out, run.left_out + run.requests);
+  for (const std::string& each : run.apart) text += "; " + each;
   return text;
 }
 
@@ -179,6 +183,7 @@ std::string PredictedRun::unfit() const {
   if (lacks_requests())
     return fmt::format("{} of {} requests are not in the simulation: what was measured had more to do", left_out,
                        left_out + requests);
+  if (!apart.empty()) return fmt::format("{}", fmt::join(apart, "; "));
   return verdict == "valid" || verdict == "noisy" ? "" : fmt::format("the prediction is {}", verdict);
 }
 
@@ -210,6 +215,7 @@ std::string to_json(const Report& report) {
     json["verdict"] = {
         {"state", run->verdict}, {"reasons", run->reasons}, {"requests", run->requests}, {"served", run->served}};
     if (run->left_out > 0) json["verdict"]["left_out"] = run->left_out;
+    if (!run->apart.empty()) json["verdict"]["apart"] = run->apart;
   }
   json["comparisons"] = Json::array();
   for (const Comparison& c : report.comparisons) json["comparisons"].push_back(json_of(c));
@@ -229,6 +235,7 @@ std::string to_json(const Report& report) {
                                  {"mean_measured", c.mean_measured},
                                  {"largest", c.largest},
                                  {"largest_at_s", c.largest_at}});
+    if (c.samples > c.count) json["over_time"].back()["samples"] = c.samples;
     if (!c.of.empty()) json["over_time"].back()["of"] = c.of;
   }
   json["limits"] = Json::array();

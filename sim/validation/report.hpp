@@ -28,12 +28,15 @@ struct PredictedRun {
   std::vector<std::string> reasons;  // one sentence each
   std::int64_t requests = 0, served = 0;
   std::int64_t left_out = 0;  // requests that were measured beside these, and that it did not have
+  // Why it is of another machine or of another load than what was measured, one sentence each.
+  std::vector<std::string> apart{};
 
   // Whether these are more than one in a hundred, so that what was measured had more to do; a lone one, which perhaps
   // never got there, tells nothing.
   [[nodiscard]] bool lacks_requests() const { return left_out > 1 && 100 * left_out > left_out + requests; }
-  // Why its errors meet no limit: it had, or served, a part of the requests only, or its verdict is neither valid nor
-  // noisy (too few calls for a 99th percentile are as few on the measured side). Else empty.
+  // Why its errors meet no limit: it had, or served, a part of the requests only, it is of another machine or load, or
+  // its verdict is neither valid nor noisy (too few calls for a 99th percentile are as few on the measured side). Else
+  // empty.
   [[nodiscard]] std::string unfit() const;
 };
 

@@ -36,6 +36,7 @@ struct Course {
   double mean_predicted = 0, mean_measured = 0;
   double largest = 0, largest_at = 0;  // difference, predicted - measured, and when
   std::string of{};                    // as Comparison::of
+  std::int64_t samples = 0;            // that were measured, where the others are of another time; 0: all were compared
 };
 std::vector<Course> compare_loads(const std::vector<RequestTimes>& predicted, const std::vector<Load>& measured);
 

@@ -80,8 +80,17 @@ TEST_CASE("observe: what clients gave up is in the replay until then, and what f
     call.insert(call.end(), more.begin(), more.end());
     return run_program(call);
   };
-  const Ran seen = observed({"--include-invalid"});
+  // The same server has no error at all, in the figures of those that were answered too.
+  const Ran seen = observed({"--max-error", "output_tokens_per_s.mean=0.1%", "--max-error", "requests_per_s.mean=0.1%",
+                             "--include-invalid", "-o", scratch.path("seen")});
   CHECK_MESSAGE(seen.code == 0, seen.out);
+  // Nor has a run of what it keeps: none of the 12 is answered.
+  REQUIRE(run_program({"run", scratch.path("seen/scenario.yaml"), "-o", scratch.path("again"), "-q"}).code == 0);
+  CHECK(nlohmann::json::parse(scratch.content("again/run.json"))["requests"]["cancelled"] == 12);
+  const Ran held = run_program({"check", scratch.path("again"), "--against", scratch.path("seen/observed.json"),
+                                "--include-invalid", "--max-error", "ttft.mean=0.1%", "--max-error", "e2e.mean=0.1%",
+                                "--max-error", "output_tokens_per_s.mean=1%"});
+  CHECK_MESSAGE(held.code == 0, held.out);
   CHECK_MESSAGE(holds(seen.out, "12 of 100 requests were given up by their clients"), seen.out);
 
   // The same calls, of which nothing says when they ended.
@@ -103,6 +112,42 @@ TEST_CASE("observe: limits are printed where nothing could be compared") {
       run_program({"observe", kFixtures + "vllm.log", "--device", "h100-sxm", "--max-error", "tpot.mean=5%"});
   CHECK(ran.code == 1);
   CHECK_MESSAGE(holds(ran.out, "tpot.mean=5%  not compared  NO"), ran.out);
+}
+
+TEST_CASE("observe and check: more devices than the scenario has, or fewer calls than were observed, meet no limit") {
+  const Scratch scratch;
+  const std::string scenario = scratch.file("busy.yaml", kBusy);
+  const std::string few = scratch.path("few"), many = scratch.path("many");
+  const auto run = [&](const std::string& out, const char* requests) {
+    return run_program(
+               {"run", scenario, "--set", "workload.timeout=1000 s", "--set", requests, "--requests", "-q", "-o", out})
+        .code;
+  };
+  REQUIRE(run(few, "workload.requests=60") == 0);
+  REQUIRE(run(many, "workload.requests=240") == 0);
+  std::string power = "timestamp, index, power.draw [W]\n";
+  for (const char* second : {"00", "01", "02"})
+    for (const char* device : {"0", "1"})
+      power += "2026/05/12 09:01:" + std::string(second) + ".000, " + device + ", 300 W\n";
+  const std::string two = scratch.file("p.csv", power);
+  const auto observed = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> call = {
+        "observe",     many + "/requests.jsonl", two,  "--scenario",         scenario,
+        "--max-error", "tpot.mean=1%",           "-o", scratch.path("seen"), "--overwrite"};
+    call.insert(call.end(), more.begin(), more.end());
+    return run_program(call);
+  };
+  const Ran both = observed({});
+  CHECK(both.code == 1);
+  CHECK_MESSAGE(holds(both.out, "but the power of 2 devices was read (--gpus takes some of them), and 1 are in"),
+                both.out);
+  observed({"--gpus", "0"});
+  const auto check = [&](const std::string& of) {
+    return run_program({"check", of, "--against", scratch.path("seen/observed.json"), "--max-error", "tpot.mean=99%"});
+  };
+  const Ran part = check(few);
+  CHECK(part.code == 1);
+  CHECK_MESSAGE(holds(part.out, "180 of 240 requests are not in"), part.out);
 }
 
 }  // namespace llmscape::test::observe_limits_test

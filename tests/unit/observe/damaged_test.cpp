@@ -41,7 +41,7 @@ const std::vector<Damaged>& cases() {
       R"({"metadata": {"request_start_ns": 5}, "metrics": {"input_sequence_length": {"value": 5, "unit": "tokens"}, )"
       R"("output_sequence_length": {"value": 5, "unit": "tokens"}}})";
   static const std::vector<Damaged> all = {
-      {"vllm-log", kStats + kStats.substr(0, 130), "2:1: error: the line has no 'Running:'"},
+      {"vllm-log", kStats + kStats.substr(0, 130) + "\n", "2:1: error: the line has no 'Running:'"},
       {"vllm-log", replaced(kStats, "Running: 4", "Running: x"), "1:132: error: no number follows 'Running:'"},
       {"vllm-log", replaced(kStats, "05-12 09:01:10 ", ""), "1:1: error: the line has no time: MM-DD HH:MM:SS"},
       {"vllm-log", replaced(kStats, "0.8%", "nan%"), "no number follows 'GPU KV cache usage:'"},
@@ -150,6 +150,23 @@ TEST_CASE("damaged logs and exports: each mistake at its place, and nothing is t
     CHECK(observed.courses.empty());
     CHECK(observed.settings.empty());
     CHECK(observed.sources.empty());
+  }
+}
+
+TEST_CASE("a last line without an end was being written: it is left out, and said") {
+  const test::Scratch scratch;
+  const std::string late = replaced(kStats, "09:01:10", "09:01:20");
+  for (const auto& [format, whole, cut] :
+       {std::tuple("vllm-log", kStats, late.substr(0, 130)), std::tuple("vllm-log", kStats, late.substr(0, 160)),
+        std::tuple("power-csv", std::string("timestamp, index, power.draw\n2025/05/12 09:01:00, 0, 45\n"),
+                   std::string("2025/05/12 09:01:01, 0, 4"))}) {  // of 45
+    Observed observed;
+    Diagnostics diagnostics;
+    read_observed(scratch.file("live", whole + cut), format, observed, diagnostics);
+    CHECK(diagnostics.text(false) == "");
+    CHECK(observed.courses.begin()->second.begin()->second.samples().size() == 1);
+    REQUIRE(observed.notes.size() == 1);
+    CHECK(observed.notes[0].ends_with("of live has no end, as in a file that is still written: left out"));
   }
 }
 

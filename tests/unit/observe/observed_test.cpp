@@ -140,4 +140,78 @@ TEST_CASE("work begins one period before the first line that shows any, however 
   CHECK(observed.total(quantity::kRunning)[1].at == approx(10));
 }
 
+// Engine A answers 1,000 tokens a second for 300 s, B 2,000 in the first and the last 30: 31 lines, of which 30 show A
+// and 6 B: (30 * 1,000 + 6 * 2,000) / 31 = 1,355. B writes nothing between, whichever of them is called 000.
+TEST_CASE("engines of a log that are silent had nothing to do, whatever they are called") {
+  for (const bool swapped : {false, true}) {
+    CAPTURE(swapped);
+    Observed observed;
+    observed.log_period = 10;
+    auto& rates = observed.courses[quantity::kOutputRate];
+    for (int at = 0; at <= 310; at += 10) {
+      rates[swapped ? "001" : "000"].add(at, at > 0 && at <= 300 ? 1000 : 0);
+      if (at <= 40 || at >= 280)
+        rates[swapped ? "000" : "001"].add(at, (at > 0 && at <= 30) || (at >= 280 && at <= 300) ? 2000 : 0);
+    }
+    const CourseSummary summary = over_time(observed).at(quantity::kOutputRate);
+    CHECK(summary.samples == 31);
+    CHECK(summary.mean == approx(42000 / 31.0));
+    CHECK(summary.most == 3000);
+  }
+}
+
+// 21 scrapes: 10 running always, 8 more in the first 5, 6 more in the last 5; the first scrape is at 0.
+TEST_CASE("what a fleet no longer has is in no sum") {
+  Observed observed;
+  for (int k = 0; k <= 20; ++k) {
+    auto& running = observed.courses[quantity::kRunning];
+    running["0@h0"].add(15 * k, 10);
+    if (k <= 4) running["0@h1"].add(15 * k, 8);
+    if (k >= 16) running["0@h2"].add(15 * k, 6);
+  }
+  const CourseSummary summary = over_time(observed).at(quantity::kRunning);
+  CHECK(summary.mean == approx((20 * 10 + 4 * 8 + 5 * 6) / 20.0));
+  CHECK(summary.most == 18);
+}
+
+// Ten answers of 10 tokens in 20 s, and one that was given up after 7 of them: 100 / 20.
+TEST_CASE("calls that were given up are in no rate, and their answers in the trace do not end before") {
+  Observed observed;
+  for (int i = 0; i < 10; ++i) observed.requests.push_back({2.0 * i, 100, 10, 0.5, 2});
+  observed.requests.push_back({0, 105, 7, std::nullopt, std::nullopt, 3});
+  const auto all = figures(observed);
+  CHECK(all.at("output_tokens_per_s") == approx(5));
+  CHECK(all.at("total_tokens_per_s") == approx(1100 / 20.0));
+  CHECK(all.at("requests_per_s") == approx(0.5));
+  // As long as the longest answer, but no longer than the longest sequence, of 112 tokens, beside one more than came.
+  CHECK(trace_text(observed).find("\"prompt_tokens\": 105, \"output_tokens\": 8, \"give_up_s\": 3}") !=
+        std::string::npos);
+}
+
+TEST_CASE("records of a part count once beside the whole, and copies without ids are told") {
+  const auto file_of = [](const char* name, int first, int last, bool ids) {
+    Observed one;
+    one.sources = {name};
+    for (int i = first; i < last; ++i) {
+      one.requests.push_back({1.0 * i, 100, 10, 0.5, 2});
+      if (!ids) continue;
+      one.requests.back().id = static_cast<std::uint64_t>(i + 1);
+      one.records.insert(static_cast<std::uint64_t>(i + 1));
+    }
+    return one;
+  };
+  Observed both;
+  both.add(file_of("all.jsonl", 0, 60, true), "aiperf");
+  both.add(file_of("part.jsonl", 20, 60, true), "aiperf");
+  CHECK(both.requests.size() == 60);
+  REQUIRE(both.notes.size() == 1);
+  CHECK(both.notes[0].starts_with("40 of 40 records of part.jsonl are in a file before it"));
+  Observed copies;
+  copies.add(file_of("a.json", 0, 60, false), "vllm-bench");
+  copies.add(file_of("b.json", 0, 60, false), "vllm-bench");
+  CHECK(copies.requests.size() == 120);
+  REQUIRE(copies.notes.size() == 1);
+  CHECK(copies.notes[0].starts_with("60 calls of b.json are equal in all times"));
+}
+
 }  // namespace llmscape::observe

@@ -101,4 +101,55 @@ TEST_CASE("a table of figures has one row of each, and a table of which nothing 
   CHECK_MESSAGE(unknown.find("did you mean 'ttft_s' for 'ttft', 'tpot_s' for 'tpot'?") != unknown.npos, unknown);
 }
 
+TEST_CASE("calls of two files whose clocks have nothing in common are not joined") {
+  const test::Scratch scratch;
+  const auto table = [&](const char* name, int first) {
+    std::string text = "arrival_s,prompt_tokens,output_tokens,ttft_s,e2e_s\n";
+    for (int i = 0; i < 10; ++i) text += std::to_string(first + i) + ",10,5,0.1,1\n";
+    return scratch.file(name, text);
+  };
+  const auto told = [&](int second) {
+    Observed observed;
+    Diagnostics diagnostics;
+    for (const std::string& file : {table("a.csv", 0), table("b.csv", second)})
+      read_observed_table(file, std::nullopt, std::nullopt, observed, diagnostics);
+    return diagnostics.text(false);
+  };
+  CHECK(told(5) == "");
+  CHECK(told(18) == "");  // 8 s after a run of 10
+  const std::string far = told(76000);
+  CHECK_MESSAGE(far.find("its calls are 75990 s away from those of a.csv, longer than either took") != far.npos, far);
+}
+
+TEST_CASE("a log of SGLang: what a second has of lines is one sample, and prompts make a rate") {
+  const test::Scratch scratch;
+  std::string text;
+  const auto prefill = [&](const char* at, int fresh, int cached) {
+    text += "[2025-05-12 09:01:" + std::string(at) +
+            " TP0] Prefill batch. #new-seq: 1, #new-token: " + std::to_string(fresh) +
+            ", #cached-token: " + std::to_string(cached) + ", token usage: 0.10, #running-req: 1, #queue-req: 0, \n";
+  };
+  const auto decode = [&](const char* at, int rate) {
+    text += "[2025-05-12 09:01:" + std::string(at) + " TP0] Decode batch. #running-req: 2, #token: 9, token usage: " +
+            "0.10, gen throughput (token/s): " + std::to_string(rate) + ", #queue-req: 0, \n";
+  };
+  prefill("00", 1000, 0);
+  for (const int rate : {100, 200, 300}) decode("01", rate);
+  prefill("03", 500, 500);
+  prefill("40", 100, 0);
+  Observed observed;
+  Diagnostics diagnostics;
+  read_observed(scratch.file("s.log", text), "sglang-log", observed, diagnostics);
+  CHECK(diagnostics.text(false) == "");
+  const auto rates = observed.total(quantity::kOutputRate);
+  REQUIRE(rates.size() == 1);
+  CHECK(rates[0].value == 200);
+  // 1,000 in the first second, none in the next, 500 in two, none for 36, and 100 in the last one.
+  const auto prompts = observed.total(quantity::kPromptRate);
+  REQUIRE(prompts.size() == 5);
+  const double expected[] = {1000, 0, 250, 0, 100};
+  for (std::size_t i = 0; i < prompts.size(); ++i) CHECK(prompts[i].value == approx(expected[i]));
+  CHECK(figures(observed).at("hit_rate") == approx(500 / 2100.0));
+}
+
 }  // namespace llmscape::observe

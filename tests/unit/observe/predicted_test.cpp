@@ -139,4 +139,17 @@ TEST_CASE("rates of a log that is silent while nothing runs are of its period") 
   CHECK(report.courses[0].rmse < 1e-9);
 }
 
+TEST_CASE("files of another machine, or of calls that share what the simulation's cannot, are told") {
+  const Served one{1, 1}, ranks{1, 4, 4}, fleet{3, 3, 1, true};
+  CHECK(apart({1, 1, 1}, one, 0.0, 0.0).empty());
+  CHECK(apart({}, one, std::nullopt, std::nullopt).empty());
+  CHECK(apart({4, 4, 4}, ranks, 0.5, 0.5).empty());
+  CHECK(apart({2, 1, 1}, one, std::nullopt, std::nullopt).empty());  // the other one rested
+  CHECK(apart({2, 2, 0}, fleet, std::nullopt, std::nullopt).empty());
+  CHECK(apart({2, 2, 1}, one, 0.0, 0.0).at(0) == "2 engines are in the files, and 1 replicas in the scenario");
+  CHECK(apart({1, 1, 2}, Served{2, 2}, 0.0, 0.0).size() == 1);
+  CHECK(apart({1, 1, 8}, one, 0.0, 0.0).at(0).starts_with("the power of 8 devices was read"));
+  CHECK(apart({1, 1, 1}, one, 0.958, 0.0).at(0).starts_with("96 % of the prompt tokens"));
+}
+
 }  // namespace llmscape::observe

@@ -161,4 +161,27 @@ TEST_CASE("scrapes: counters of one scrape, or without its time, tell no rate, w
                 again.said);
 }
 
+TEST_CASE("scrapes: calls that failed are not served, and prefix hits are those between the scrapes") {
+  const auto at = [](int time, int stopped, int failed, int queries, int hits) {
+    const std::string n = "vllm:request_success_total{finished_reason=";
+    return "# time " + std::to_string(time) + "\n" + n + "\"stop\"} " + std::to_string(stopped) + "\n" + n +
+           "\"error\"} " + std::to_string(failed) + "\nvllm:prefix_cache_queries_total " + std::to_string(queries) +
+           "\nvllm:prefix_cache_hits_total " + std::to_string(hits) + "\n";
+  };
+  const Scraped read = scraped(at(0, 5, 0, 1000, 900) + at(10, 20, 20, 3000, 1500));
+  CHECK(read.said == "");
+  CHECK(read.observed.numbers.at("requests_per_s") == approx(1.5));
+  CHECK(figures(read.observed).at("hit_rate") == approx(0.3));  // 600 of 2,000
+}
+
+TEST_CASE("scrapes: a server that began between two of them was started again, though its counters are past the old") {
+  const auto at = [](int time, int calls, int began) {
+    return "# time " + std::to_string(time) + "\nvllm:request_success_total " + std::to_string(calls) +
+           "\nprocess_start_time_seconds " + std::to_string(began) + "\n";
+  };
+  CHECK(scraped(at(0, 5, 1000) + at(10, 20, 1000)).said == "");
+  const Scraped again = scraped(at(0, 5, 1000) + at(10, 20, 2000));
+  CHECK_MESSAGE(again.said.find("the server was started again") != std::string::npos, again.said);
+}
+
 }  // namespace llmscape::observe
