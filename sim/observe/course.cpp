@@ -81,8 +81,8 @@ Covered::Covered(const std::vector<Course::Sample>& samples, double spacing, std
 
 std::optional<double> Covered::near(double at) const {
   const auto next = std::ranges::lower_bound(*samples_, at, {}, &Course::Sample::at);
-  const bool take_next = next != samples_->end() &&
-                         (next == samples_->begin() || next->at - at < at - std::prev(next)->at);
+  const bool take_next =
+      next != samples_->end() && (next == samples_->begin() || next->at - at < at - std::prev(next)->at);
   const Course::Sample& nearest = take_next ? *next : *std::prev(next);
   // Before its first sample and after its last one it may not be there yet, or no more.
   const bool within = samples_->front().at <= at && at <= samples_->back().at;

@@ -42,8 +42,8 @@ std::optional<traces::Row> LiveRows::next(Diagnostics& diagnostics) {
 
 void LiveRows::note(Observed& observed) const {
   if (left_out_ && !observed.courses.empty())
-    observed.notes.push_back(fmt::format("line {} of {} has no end, as in a file that is still written: left out", line_,
-                                         std::filesystem::path(file_.path()).filename().string()));
+    observed.notes.push_back(fmt::format("line {} of {} has no end, as in a file that is still written: left out",
+                                         line_, std::filesystem::path(file_.path()).filename().string()));
 }
 
 }  // namespace llmscape::observe

@@ -103,12 +103,14 @@ class ToldTokens {
 // just then.
 std::vector<double> by_calendar(const Observed& observed, const std::vector<Onset>& onsets, double period,
                                 double warmed) {
-  constexpr double kDay = 86400, kYear1971 = 366 * kDay, kZone = 900, kFarthest = 14 * 3600;
+  constexpr double kDay = 86400, kYear1971 = 366 * kDay, kZone = 900;
+  constexpr int kZones = 14 * 4;  // either way
   std::vector<double> all;
   double first = kUntold;
   for (const Request& r : observed.requests) first = std::min(first, r.arrival);
   if (first == kUntold || first < kYear1971 || onsets.front().at < kYear1971) return all;
-  for (double zone = -kFarthest; zone <= kFarthest; zone += kZone) {
+  for (int i = -kZones; i <= kZones; ++i) {
+    const double zone = i * kZone;
     // A log without years is in 1972: by how much the client's year is later.
     const double other = onsets.front().at;
     const double shift = std::abs(other - first) > 2 * kDay ? in_year_of(other, first + zone) - other : 0;

@@ -12,8 +12,8 @@ double in_year_of(double moment, double other);
 // When the first of the requests came, on the clock of the engines.
 struct LogStart {
   double at = 0;
-  double earlier = 0;   // s that the engines had worked before: for a warm-up, or for others
-  double within = 0;    // s to which `at` is known
+  double earlier = 0;  // s that the engines had worked before: for a warm-up, or for others
+  double within = 0;   // s to which `at` is known
 };
 
 // Where the client's and the engines' times are of a calendar, in the zone that fits. Else where the engines began to

@@ -14,7 +14,8 @@ std::string to_json(const Observed& observed) {
   using Json = nlohmann::ordered_json;
   Json json = {{"schema", "observed/1"}, {"sources", observed.sources}, {"requests", observed.requests.size()}};
   if (observed.left_out > 0) json["left_out"] = observed.left_out;
-  if (const auto given_up = std::ranges::count_if(observed.requests, [](const Request& r) { return r.gave_up.has_value(); }))
+  if (const auto given_up =
+          std::ranges::count_if(observed.requests, [](const Request& r) { return r.gave_up.has_value(); }))
     json["given_up"] = given_up;
   const Shown shown = shown_by(observed);
   if (shown.engines > 0) {
@@ -69,8 +70,8 @@ std::optional<Figures> read_figures(const std::string& path, Diagnostics& diagno
 }
 
 std::string trace_text(const Observed& observed) {
-  // How long answers that were given up would have been nobody knows. Theirs is as long as any, so that a server that is
-  // faster works at them until the end, too, but not longer than a sequence that was served.
+  // How long answers that were given up would have been nobody knows. Theirs is as long as any, so that a server that
+  // is faster works at them until the end, too, but not longer than a sequence that was served.
   std::int64_t longest_answer = 1, longest = 1;
   for (const Request& r : observed.requests) {
     longest_answer = std::max(longest_answer, r.output_tokens);

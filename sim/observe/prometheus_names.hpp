@@ -26,20 +26,20 @@ inline constexpr std::array kHistograms = {
 
 // By the rates that they make.
 inline constexpr const char *kOutputTokens = "output_tokens_per_s", *kPromptTokens = "prompt_tokens_per_s",
-                     *kAllTokens = "total_tokens_per_s";
+                            *kAllTokens = "total_tokens_per_s";
 // Of the prefix cache, in tokens; SGLang counts what it asks as prompt tokens.
 inline constexpr const char *kHits = "hits", *kQueries = "queries";
 inline constexpr std::array kCounters = {Name{"vllm:generation_tokens_total", kOutputTokens},
-                                  Name{"vllm:prompt_tokens_total", kPromptTokens},
-                                  Name{"vllm:prefix_cache_hits_total", kHits},
-                                  Name{"vllm:prefix_cache_queries_total", kQueries},
-                                  Name{"vllm:gpu_prefix_cache_hits_total", kHits},
-                                  Name{"vllm:gpu_prefix_cache_queries_total", kQueries},
-                                  Name{"sglang:cached_tokens_total", kHits},
-                                  Name{"vllm:request_success_total", "requests_per_s"},
-                                  Name{"sglang:generation_tokens_total", kOutputTokens},
-                                  Name{"sglang:prompt_tokens_total", kPromptTokens},
-                                  Name{"sglang:num_requests_total", "requests_per_s"}};
+                                         Name{"vllm:prompt_tokens_total", kPromptTokens},
+                                         Name{"vllm:prefix_cache_hits_total", kHits},
+                                         Name{"vllm:prefix_cache_queries_total", kQueries},
+                                         Name{"vllm:gpu_prefix_cache_hits_total", kHits},
+                                         Name{"vllm:gpu_prefix_cache_queries_total", kQueries},
+                                         Name{"sglang:cached_tokens_total", kHits},
+                                         Name{"vllm:request_success_total", "requests_per_s"},
+                                         Name{"sglang:generation_tokens_total", kOutputTokens},
+                                         Name{"sglang:prompt_tokens_total", kPromptTokens},
+                                         Name{"sglang:num_requests_total", "requests_per_s"}};
 
 inline const Name* find(const auto& names, std::string_view name) {
   for (const Name& each : names)
