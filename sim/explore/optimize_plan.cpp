@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/explore/optimize_plan.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <variant>
@@ -282,34 +279,6 @@ std::optional<std::uint64_t> configurations_of(const Plan& plan) {
   double all = 1;
   for (const Gene& gene : genes_of(plan)) all *= static_cast<double>(gene.values);
   return all < kMostConfigurations ? std::optional(static_cast<std::uint64_t>(all)) : std::nullopt;
-}
-
-void check_space(const Plan& plan, const scenario::Catalogs& catalogs, bool money, Diagnostics& diagnostics) {
-  constexpr std::size_t kLookedAt = 64;
-  Diagnostics refused;
-  bool one_runs = false;
-  std::set<std::string> currencies;
-  for (std::size_t axis = 0; axis < plan.axes().size(); ++axis) {
-    const std::size_t values = plan.axes()[axis].interval ? 2 : std::min(kLookedAt, plan.axes()[axis].choices.size());
-    for (std::size_t value = 0; value < values; ++value) {
-      std::vector<Choice> chosen;
-      for (const Axis& other : plan.axes()) chosen.push_back(other.at(0));
-      if (!plan.axes()[axis].interval) chosen[axis] = plan.axes()[axis].choices[value];
-      else if (value == 1) chosen[axis] = plan.axes()[axis].at(std::nextafter(1., 0.));
-      const auto point = plan.point_of(std::move(chosen), 0);
-      const auto scenario = point ? scenario_of(plan, *point, catalogs, refused) : std::nullopt;
-      if (!scenario) continue;
-      one_runs = true;
-      if (const auto& cost = scenario->config.cost; cost && cost->currency) currencies.insert(*cost->currency);
-    }
-  }
-  if (!plan.config().skip_refused || !one_runs) diagnostics = std::move(refused);
-  if (money && currencies.size() > 1)
-    diagnostics.error({},
-                      fmt::format("an objective or a limit is an amount of money, and prices are in {}: amounts in "
-                                  "unlike currencies have no order",
-                                  fmt::join(currencies, " and ")),
-                      "state all prices in one");
 }
 
 OptimizationCounts optimize_plan(const Plan& plan, const PlanOptimization& query, PointNames& names, const Store& store,
