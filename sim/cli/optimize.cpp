@@ -147,13 +147,13 @@ int optimize(const Arguments& arguments, const std::vector<std::string>& typed) 
   tell_damaged(counts.damaged);
   manifest.write(store.folder(), typed);
   for (const metrics::Column* column : counts.incomparable)
-    diagnostics.error({},
-                      fmt::format("an objective or a limit is {}, and what it was taken over differs in length: {} "
-                                  "configurations ran, no more were looked at",
-                                  column->name, counts.configurations),
-                      explore::advice_on(*column->metric));
+    diagnostics.error(
+        {}, fmt::format("an objective or a limit is {}, and what it was taken over differs in length", column->name),
+        explore::advice_on(*column->metric));
   if (!counts.incomparable.empty()) {
-    arguments.messages.show(diagnostics);
+    arguments.messages.show(diagnostics, {},
+                            fmt::format("{} configuration{} ran, and no more were looked at.", counts.configurations,
+                                        counts.configurations == 1 ? "" : "s"));
     return kUsage;
   }
   return tell(query, counts, *plan, store, arguments);
