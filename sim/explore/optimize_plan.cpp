@@ -219,7 +219,7 @@ class PlanOptimizer {
     for (const Limit& limit : query_.slo) {
       const auto sides = sides_of(limit, one, configuration);
       const double by = sides ? margin(limit, *sides) : -1;
-      if (sides && keeps(limit, by)) continue;
+      if (sides && keeps(limit, by, sides->right)) continue;
       const double scale = sides ? std::max(std::abs(sides->right), 1e-12) : 1;
       judged.violation += std::max(-by / scale, 1e-6);
     }
