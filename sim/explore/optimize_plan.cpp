@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "sim/explore/comparable.hpp"
 #include "sim/explore/halving.hpp"
 
 namespace llmscape::explore {
@@ -26,7 +27,8 @@ class PlanOptimizer {
   PlanOptimizer(const Plan& plan, const PlanOptimization& query, PointNames& names, const Store& store,
                 const SweepOptions& options)
       : plan_(plan), query_(query), names_(names), store_(store), options_(options), progress_(options.progress),
-        runner_(plan, names, options_), genes_(genes_of(plan)), numbered_(configurations_of(plan).has_value()) {
+        runner_(plan, names, options_), genes_(genes_of(plan)), numbered_(configurations_of(plan).has_value()),
+        guarded_(guarded_in_objectives()) {
     table_.axes = plan.columns();
     for (const Axis& axis : plan.axes()) values_.push_back(values_tried(axis));
     std::filesystem::create_directories(store.folder());
@@ -105,6 +107,13 @@ class PlanOptimizer {
     return judged;
   }
 
+  [[nodiscard]] std::vector<const metrics::Column*> guarded_in_objectives() const {
+    std::vector<const metrics::Column*> all;
+    for (const Objective& objective : query_.objectives)
+      std::ranges::copy(guarded_in(objective.expression), std::back_inserter(all));
+    return all;
+  }
+
   void find_incomparable() {
     const auto look_at = [this](const Expression& expression) {
       if (counts_.incomparable.empty()) counts_.incomparable = incomparable(expression, table_, query_.include_invalid);
@@ -142,6 +151,7 @@ class PlanOptimizer {
       shorter[i]->judged = judge(rows, true);
       Short& known = rung.known.emplace_back(Short{shorter[i]->judged.losses, shorter[i]->judged.violation});
       known.rule = rules[i];
+      if (!rows.empty()) known.over = extent_of(configurations({{}, table_.axes, rows}).front());
       for (const ResultRow& row : rows) {
         std::ranges::move(done_in(row, most_sequences[i]), std::back_inserter(known.metrics));
         // What is saturated by a part of its requests is so by all of them.
@@ -149,7 +159,7 @@ class PlanOptimizer {
         known.fell_back = known.fell_back || (counts && row.window_rule != known.rule);
       }
     }
-    const std::vector<bool> drop = hopeless(rung.known, shorter.size());
+    const std::vector<bool> drop = hopeless(rung.known, shorter.size(), guarded_);
     for (std::size_t i = 0; i < shorter.size(); ++i) {
       if (!drop[i]) continue;
       shorter[i]->dropped = true;
@@ -236,6 +246,7 @@ class PlanOptimizer {
   std::vector<Gene> genes_;
   std::vector<std::vector<Choice>> values_;  // of each gene
   bool numbered_;
+  std::vector<const metrics::Column*> guarded_;  // metrics of the objectives that not all runs are comparable by
   std::vector<Rung> rungs_;
   ResultsTable table_;  // of what ran at full length
   OptimizationCounts counts_;
