@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "sim/explore/axis_role.hpp"
@@ -269,7 +270,8 @@ std::string winner(const FrontierView& view) {
   if (view.answer.points.empty()) return "";
   if (view.query.objectives.size() == 1) return sentence(view);  // the best of all that was asked for
   const ResultsTable looked_at = view.query.where ? rows_where(view.table, *view.query.where) : view.table;
-  const std::vector<explore::Slice> slices = comparable_slices(looked_at, group, counted_in(view.query.objectives));
+  std::vector<explore::Slice> slices = comparable_slices(looked_at, group, counted_in(view.query.objectives));
+  if (view.query.groups_alone) slices = by_group(view, slices);
   if (slices.size() == 1) return sentence(view);
   std::string text;
   std::size_t said = 0, more = 0;
@@ -287,3 +289,19 @@ std::string winner(const FrontierView& view) {
 }
 
 }  // namespace llmscape::report
+// The groups of each slice as slices of their own.
+std::vector<explore::Slice> by_group(const FrontierView& view, const std::vector<explore::Slice>& slices) {
+  const auto axis = explore::find_axis(view.table.axes, view.query.group->text());
+  const std::string key = axis ? explore::short_names(view.table.axes)[*axis] : view.query.group->text();
+  std::vector<explore::Slice> all;
+  for (const explore::Slice& slice : slices)
+    for (explore::GroupRows& group : rows_by_group(slice.table, *view.query.group)) {
+      std::string name = slice.name;
+      if (std::ranges::find(slice.keys, key) == slice.keys.end())  // it tells slices apart already
+        name += fmt::format("{}{}={}", name.empty() ? "" : " ", key, group.name);
+      all.push_back({std::move(name), {}, {}, std::move(group.table)});
+    }
+  return all;
+}
+
+    if (std::exchange(query.groups_alone, false)) query.group.reset();  // it is the only one there
