@@ -39,6 +39,26 @@ result::RunResult with_fault(const std::string& at, const std::string& async) {
   return replayed(
       "{\"arrival_s\": 0, \"output_tokens\": 3, \"prompt_tokens\": 500}\n"
       "{\"arrival_s\": 2, \"output_tokens\": 1, \"prompt_tokens\": 500}\n",
+// The first call has its 3 tokens, and of 50 the other one's user has seen those of 2.5 to 4 s when he goes. At 1 USD
+// an hour and device that is written off over all tokens, or over those that somebody has the answer of.
+TEST_CASE("what was computed for nobody is no answered token, and those who get an answer pay for it") {
+  const result::RunResult run = replayed(
+      "{\"arrival_s\": 0, \"output_tokens\": 3, \"prompt_tokens\": 500}\n"
+      "{\"arrival_s\": 2, \"output_tokens\": 50, \"prompt_tokens\": 500, \"give_up_s\": 2.05}\n",
+      "hardware: {devices: [" + kDevice +
+          "]}\nserving: {kv_blocks: 1000, batcher: {policy: vllm_v1, max_num_seqs: 4, max_num_batched_tokens: 8000, "
+          "async_scheduling: false, enable_prefix_caching: false}}\n"
+          "cost: {currency: USD, devices: {d: {hourly: 1 /h}}}\n");
+  CHECK(run.requests.completed == 1);
+  const auto emitted = static_cast<double>(run.tokens.emitted);
+  CHECK(emitted >= 3 + 15);
+  CHECK(*run.throughput.answered_share == approx(3 / emitted));
+  CHECK(*run.energy->joules_per_output_token == approx(run.energy->total_joules / emitted));
+  CHECK(*run.energy->joules_per_answered_token == approx(run.energy->total_joules / 3));
+  CHECK(*run.cost->per_million_output_tokens == approx(1e6 * run.window_s / 3600 / emitted));
+  CHECK(*run.cost->per_million_answered_tokens == approx(1e6 * run.window_s / 3600 / 3));
+}
+
       "hardware: {devices: [" + kDevice +
           "]}\nserving: {kv_blocks: 1000, cold_start: {boot: 1 s, bandwidth: 100000 TB/s}, batcher: {policy: vllm_v1, "
           "max_num_seqs: 4, max_num_batched_tokens: 8000, async_scheduling: " +
