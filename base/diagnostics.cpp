@@ -171,7 +171,7 @@ std::vector<Diagnostic> Diagnostics::sorted() const {
   return out;
 }
 
-std::string Diagnostics::text(bool colour, std::string_view closing) const {
+std::string Diagnostics::text(bool colour, std::string_view closing, std::string_view ran) const {
   const Palette& palette = colour ? kColours : kPlain;
   std::string out;
   int errors = 0;
@@ -192,7 +192,7 @@ std::string Diagnostics::text(bool colour, std::string_view closing) const {
   }
   if (shown > kShownMessages) out += fmt::format("{} more messages are not shown.\n", shown - kShownMessages);
   if (errors > 0) {
-    out += fmt::format("{} error{}. Nothing was run.", errors, errors == 1 ? "" : "s");
+    out += fmt::format("{} error{}. {}", errors, errors == 1 ? "" : "s", ran);
     if (!closing.empty()) out += fmt::format(" {}", closing);
     out += '\n';
   }

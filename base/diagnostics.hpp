@@ -53,9 +53,10 @@ class Diagnostics {
   [[nodiscard]] std::vector<Diagnostic> sorted() const;
 
   // "file:line:col: error: message", the line, a caret line with the suggestion, notes; then "2 errors. Nothing was
-  // run." plus `closing` (for example "See 'llmscape show fields device'.") when there is an error. The first 100 in
-  // full.
-  [[nodiscard]] std::string text(bool colour, std::string_view closing = {}) const;
+  // run." plus `closing` (for example "See 'llmscape show fields device'.") when there is an error; `ran` is what is
+  // said where something was. The first 100 in full.
+  [[nodiscard]] std::string text(bool colour, std::string_view closing = {},
+                                 std::string_view ran = "Nothing was run.") const;
   // An array of {file, line, column, severity, message, suggestion, notes}.
   [[nodiscard]] std::string json() const;
 

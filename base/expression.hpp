@@ -36,6 +36,7 @@ struct NameUnit {
 // Names are dotted paths with [items], hyphens inside them are theirs ("a - b" is a difference, "a-b" a name); numbers
 // may have a unit or '%'; text stands in quotes ('h100-sxm', one within twice), or bare behind a name and == or !=.
 // Operators, the loosest first: or; and, also written ','; not; == != < <= > >=; + -; * /; - before a value; brackets.
+// Numbers that differ by rounding alone (base/rounding.hpp) are neither below nor above each other.
 // Functions (base/functions.hpp) take sums: max(a, b - c); all() takes comparisons. Arithmetic on lists and their
 // comparisons go item by item, a number with each; what 'and', 'or' and 'not' take is one condition: all(xs > 1).
 class Expression {

@@ -14,7 +14,7 @@
 #include "sim/cli/description.hpp"
 #include "sim/cli/messages.hpp"
 #include "sim/cli/verbs.hpp"
-#include "sim/explore/optimize_plan.hpp"
+#include "sim/explore/space_check.hpp"
 #include "sim/explore/sweep.hpp"
 #include "sim/studies/results.hpp"
 #include "sim/validation/host_constants.hpp"

@@ -68,7 +68,7 @@ Table drams(Diagnostics& diagnostics) {
 
 Table nodes(Diagnostics& diagnostics) {
   return described(catalogs().hardware / "nodes", "node",
-                   {"devices", "port", "port_latency", "uplink", "uplink_latency"}, diagnostics);
+                   {"devices", "port", "port_latency", "uplink", "uplink_latency", "adapter"}, diagnostics);
 }
 
 Table links(Diagnostics& diagnostics) {
@@ -76,8 +76,8 @@ Table links(Diagnostics& diagnostics) {
 }
 
 Table tiers(Diagnostics& diagnostics) {
-  return described(catalogs().hardware / "tiers", "tier", {"capacity", "read", "write", "latency", "shared_by"},
-                   diagnostics);
+  return described(catalogs().hardware / "tiers", "tier",
+                   {"capacity", "read", "write", "latency", "device_link", "shared_by"}, diagnostics);
 }
 
 Table workload_entries(Diagnostics& diagnostics) {

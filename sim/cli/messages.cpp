@@ -19,9 +19,9 @@ void Messages::add_options(CLI::App& verb) {
       ->capture_default_str();
 }
 
-void Messages::show(const Diagnostics& diagnostics, std::string_view closing) const {
+void Messages::show(const Diagnostics& diagnostics, std::string_view closing, std::string_view ran) const {
   if (diagnostics.sorted().empty()) return;
-  const std::string text = format_ == "json" ? diagnostics.json() : diagnostics.text(colour(stderr), closing);
+  const std::string text = format_ == "json" ? diagnostics.json() : diagnostics.text(colour(stderr), closing, ran);
   write_to_stderr(text);
 }
 

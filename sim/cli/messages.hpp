@@ -16,8 +16,10 @@ namespace llmscape::cli {
 class Messages {
  public:
   void add_options(CLI::App& verb);
-  // All diagnostics on stderr; nothing if there are none. `closing` says where to read on, after the number of errors.
-  void show(const Diagnostics& diagnostics, std::string_view closing = {}) const;
+  // All diagnostics on stderr; nothing if there are none. `closing` says where to read on, after the number of errors,
+  // and `ran` what was run before that.
+  void show(const Diagnostics& diagnostics, std::string_view closing = {},
+            std::string_view ran = "Nothing was run.") const;
   [[nodiscard]] bool colour(std::FILE* stream) const;
 
  private:

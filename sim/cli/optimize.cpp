@@ -23,6 +23,7 @@
 #include "sim/explore/comparable.hpp"
 #include "sim/explore/optimize_plan.hpp"
 #include "sim/explore/pareto.hpp"
+#include "sim/explore/space_check.hpp"
 #include "sim/report/frontier.hpp"
 
 namespace llmscape::cli::optimize_verb {
@@ -51,16 +52,19 @@ struct Arguments {
   Messages messages;
 };
 
-explore::PlanOptimization read_query(const Arguments& arguments, const explore::Plan& plan, Diagnostics& diagnostics) {
+explore::PlanOptimization read_query(const Arguments& arguments, const explore::PlanNames& plan,
+                                     Diagnostics& diagnostics) {
   explore::ResultsTable table;
-  table.axes = plan.columns();
+  table.axes = plan.columns;
   explore::PlanOptimization query;
   const int before = diagnostics.errors();
-  query.objectives = arguments.objectives.read(plan.tree(), table, diagnostics);
+  query.objectives = arguments.objectives.read(plan.tree, table, diagnostics);
   if (query.objectives.empty() && diagnostics.errors() == before)
     diagnostics.error({}, "no objectives", "say --max or --min, or 'objectives' in the plan");
-  const std::string slo = arguments.slo.empty() ? plan.config().slo.value_or("") : arguments.slo;
-  if (!slo.empty()) query.slo = explore::read_slo(slo, arguments.slo.empty() ? "slo" : "--slo", table, diagnostics);
+  const YamlNode* planned = plan.tree.find("slo");
+  if (!arguments.slo.empty()) query.slo = explore::read_slo(arguments.slo, "--slo", table, diagnostics);
+  else if (planned && !planned->text.empty() && before == 0)  // else it is among what was said of the plan
+    query.slo = explore::read_slo(planned->text, "slo", table, diagnostics);
   query.include_invalid = arguments.include_invalid;
   query.algorithm =
       arguments.algorithm == "moead" ? explore::EvolutionaryAlgorithm::moead : explore::EvolutionaryAlgorithm::nsga2;
@@ -106,17 +110,20 @@ int optimize(const Arguments& arguments, const std::vector<std::string>& typed) 
   Diagnostics diagnostics;
   explore::PlanChanges changes;
   changes.set = arguments.set;
-  changes.is_space = true;
+  changes.is_space = changes.all_mistakes = true;
   const scenario::Catalogs known = remembering_catalogs();
   const auto plan = explore::load_plan(arguments.plan, changes, diagnostics);
   explore::PlanOptimization query;
-  if (plan) query = read_query(arguments, *plan, diagnostics);
+  // What was typed is looked at beside a plan that cannot run as well: all mistakes at once.
+  if (const auto names =
+          plan ? explore::PlanNames{plan->tree(), plan->columns()} : explore::names_in_plan(arguments.plan))
+    query = read_query(arguments, *names, diagnostics);
   if (plan && plan->axes().empty()) diagnostics.error({}, "the plan varies nothing", "add axes");
   const bool money =
       counted_in(query.objectives).money || std::ranges::any_of(query.slo, [](const explore::Limit& limit) {
         return explore::counts_money(limit.left) || explore::counts_money(limit.right);
       });
-  if (plan && !diagnostics.has_errors()) explore::check_space(*plan, known, money, diagnostics);
+  if (plan) explore::check_space(*plan, known, money, diagnostics);
   arguments.messages.show(diagnostics, "See 'llmscape show fields sweep' and 'llmscape list metrics'.");
   if (!plan || diagnostics.has_errors()) return kUsage;
 
@@ -140,13 +147,13 @@ int optimize(const Arguments& arguments, const std::vector<std::string>& typed) 
   tell_damaged(counts.damaged);
   manifest.write(store.folder(), typed);
   for (const metrics::Column* column : counts.incomparable)
-    diagnostics.error({},
-                      fmt::format("an objective or a limit is {}, and what it was taken over differs in length: {} "
-                                  "configurations ran, no more were looked at",
-                                  column->name, counts.configurations),
-                      explore::advice_on(*column->metric));
+    diagnostics.error(
+        {}, fmt::format("an objective or a limit is {}, and what it was taken over differs in length", column->name),
+        explore::advice_on(*column->metric));
   if (!counts.incomparable.empty()) {
-    arguments.messages.show(diagnostics);
+    arguments.messages.show(diagnostics, {},
+                            fmt::format("{} configuration{} ran, and no more were looked at.", counts.configurations,
+                                        counts.configurations == 1 ? "" : "s"));
     return kUsage;
   }
   return tell(query, counts, *plan, store, arguments);

@@ -131,9 +131,24 @@ class Reading {
     const auto check = [&](const std::string& what, const Expression& expression, const explore::ResultsTable& among) {
       explore::check_comparable(what, {}, expression, among, query_.include_invalid, diagnostics_);
     };
-    for (const Objective& objective : query_.objectives) check("an objective", objective.expression, left);
+    check_objectives(left);
     if (query_.slo) check("the SLO", *query_.slo, left);
     if (query_.where) check("--where", *query_.where, table_);  // what it throws out as well
+  }
+
+  // Within each group, where there are some. Where all of them together do not compare, none is held against another.
+  void check_objectives(const explore::ResultsTable& left) {
+    const std::vector<explore::GroupRows> groups =
+        query_.group ? rows_by_group(left, *query_.group) : std::vector<explore::GroupRows>{{"", left}};
+    for (const Objective& objective : query_.objectives) {
+      const int before = diagnostics_.errors();
+      for (const explore::GroupRows& group : groups)
+        explore::check_comparable("an objective", {}, objective.expression, group.table, query_.include_invalid,
+                                  diagnostics_);
+      if (groups.size() > 1 && diagnostics_.errors() == before)
+        query_.groups_alone =
+            query_.groups_alone || !incomparable(objective.expression, left, query_.include_invalid).empty();
+    }
   }
 
   std::optional<Expression> condition(const std::string& text, const SourceRange& where) {

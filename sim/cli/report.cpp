@@ -120,6 +120,9 @@ class Reading {
                  fmt::format("is met by no configuration: none has {}", in_quotes(plain->name)));
       else if (explore::counts_money(*plain->column) && explore::currencies_of(table_).size() > 1)
         complain(text, start, limit, severity, "compares amounts in unlike currencies");
+      else if (!incomparable(read.front().left, table_, false).empty())
+        complain(text, start, limit, severity, "compares what was taken over unlike lengths of time",
+                 explore::advice_on(*plain->column->metric));
       else add_limit(*plain, read.front(), limit);
     }
   }

@@ -133,7 +133,9 @@ int search(const Arguments& arguments) {
                   fmt::format("{} is a sum over the window, whose length differs from value to value", column->name),
                   explore::advice_on(*column->metric));
   if (lacking.has_errors()) {
-    arguments.messages.show(lacking, "See 'llmscape list metrics'.");
+    arguments.messages.show(
+        lacking, "See 'llmscape list metrics'.",
+        fmt::format("{} = {} was run, and no other value looked at.", query->number.path, answer.tried.front().text));
     return kUsage;
   }
   const std::string text =

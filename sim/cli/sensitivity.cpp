@@ -129,7 +129,7 @@ int run_verb(const Arguments& arguments) {
   Diagnostics lacking;
   if (options.needs_all_metrics) check_base(found, lacking);
   if (lacking.has_errors()) {
-    arguments.messages.show(lacking, "See 'llmscape list metrics'.");
+    arguments.messages.show(lacking, "See 'llmscape list metrics'.", "The scenario and its variations were run.");
     return kUsage;
   }
   for (const metrics::Column* column : found.incomparable)

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "base/rounding.hpp"
 #include "sim/explore/objective.hpp"
 
 namespace llmscape::explore {
@@ -28,9 +29,8 @@ bool by_chance(const Estimate& before, const Estimate& now, const std::optional<
 
 MetricStanding standing_of(const Estimate& before, const Estimate& now, const std::optional<Differences>& differences,
                            const Tolerance& tolerance, const metrics::Metric& metric) {
-  constexpr double kRounding = 1e-9;  // 1.1 is 10 % more than 1, and 1.1 - 1 > 0.1
-  if (std::abs(now.value - before.value) <= tolerance.around(before.value) * (1 + kRounding))
-    return MetricStanding::same;
+  // 1.1 is 10 % more than 1, and 1.1 - 1 > 0.1.
+  if (at_most(std::abs(now.value - before.value), tolerance.around(before.value))) return MetricStanding::same;
   if (by_chance(before, now, differences)) return MetricStanding::ambiguous;
   const bool rose = now.value > before.value;
   const bool better = metric.better == (rose ? metrics::Better::higher : metrics::Better::lower);

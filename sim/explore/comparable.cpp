@@ -109,11 +109,17 @@ std::vector<const metrics::Column*> sums_in(const Expression& expression) {
   return metrics_in(expression, true, is_sum);
 }
 
+std::vector<const metrics::Column*> guarded_in(const Expression& expression) {
+  std::vector<const metrics::Column*> all = sums_in(expression);
+  std::ranges::move(metrics_in(expression, false, [](const metrics::Metric& metric) { return metric.key == kPeak; }),
+                    std::back_inserter(all));
+  return all;
+}
+
 std::vector<const metrics::Column*> incomparable(const Expression& expression, const ResultsTable& table,
                                                  bool include_invalid) {
-  std::vector<const metrics::Column*> looked_at = sums_in(expression), found;
-  std::ranges::move(metrics_in(expression, false, [](const metrics::Metric& metric) { return metric.key == kPeak; }),
-                    std::back_inserter(looked_at));
+  const std::vector<const metrics::Column*> looked_at = guarded_in(expression);
+  std::vector<const metrics::Column*> found;
   if (looked_at.empty()) return found;
   const std::vector<Configuration> all = configurations(table);
   for (const metrics::Column* column : looked_at) {

@@ -15,6 +15,7 @@ namespace llmscape::explore {
 // What the figures of a result were taken over; nothing where it does not say.
 struct Extent {
   std::optional<double> window_s, simulated_s, completed, peak_window_s;
+  bool operator==(const Extent&) const = default;
 };
 Extent extent_of(const Configuration& configuration);
 
@@ -42,6 +43,8 @@ void check_comparable(std::string_view what, const SourceRange& where, const Exp
                       const ResultsTable& table, bool include_invalid, Diagnostics& diagnostics);
 // The sums in an expression, as incomparable() takes them.
 std::vector<const metrics::Column*> sums_in(const Expression& expression);
+// Those, and the peaks in it: all that two results may not be comparable by.
+std::vector<const metrics::Column*> guarded_in(const Expression& expression);
 // What to do about sums that are not comparable.
 std::string advice_on(const metrics::Metric& metric);
 

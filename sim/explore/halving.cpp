@@ -67,12 +67,16 @@ std::vector<std::optional<Estimate>> done_in(const ResultRow& row, const std::ve
   return done;
 }
 
-std::vector<bool> hopeless(const std::vector<Short>& all, std::size_t candidates) {
+std::vector<bool> hopeless(const std::vector<Short>& all, std::size_t candidates,
+                           const std::vector<const metrics::Column*>& guarded) {
   std::vector<bool> drop;
   for (auto candidate = all.end() - static_cast<std::ptrdiff_t>(candidates); candidate != all.end(); ++candidate) {
     const auto beats = [&](const Short& other) {
       return other.violation == 0 && !other.losses.empty() && !other.fell_back && other.rule == candidate->rule &&
-             clearly_dominates(other.losses, candidate->losses);
+             clearly_dominates(other.losses, candidate->losses) &&
+             std::ranges::all_of(guarded, [&](const metrics::Column* column) {
+               return comparable(*column->metric, other.over, candidate->over);
+             });
     };
     const bool has_twin = std::find(all.begin(), candidate, *candidate) != candidate;
     drop.push_back(candidate->losses.empty() || candidate->violation > kFarFromLimit || has_twin ||

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/explore/comparable.hpp"
 #include "sim/explore/dominance.hpp"
 #include "sim/explore/results.hpp"
 #include "sim/scenario/scenario.hpp"
@@ -27,6 +28,7 @@ struct Short {
   std::string rule{};                              // of the window that was asked for
   // One of its runs has no such window, and may have one at full length: its figures are of ramp and drain, too.
   bool fell_back = false;
+  Extent over{};  // what its losses were taken over
   bool operator==(const Short&) const = default;
 };
 // What a run did: its metrics, without how much KV memory there was where half of it was enough; and the most sequences
@@ -35,9 +37,11 @@ struct Short {
 std::vector<std::optional<Estimate>> done_in(const ResultRow& row, const std::vector<std::int64_t>& most_sequences);
 // Which of the last `candidates` of all runs of a rung are hopeless: those that violate the constraints by more than
 // all of a limit, those that another run beats by 10 % of their value in every objective (both with figures of the
-// window that was asked for: those of ramp and drain say little of how they compare at full length), and those that do
+// window that was asked for: those of ramp and drain say little of how they compare at full length; and over what all
+// of `guarded`, the metrics of the objectives that are no figures of their own, are comparable by), and those that do
 // exactly what one before them does: all of their metrics are equal, not the objectives alone. The latter differ in
 // nothing that matters to these runs, which all have the same seeds.
-std::vector<bool> hopeless(const std::vector<Short>& all, std::size_t candidates);
+std::vector<bool> hopeless(const std::vector<Short>& all, std::size_t candidates,
+                           const std::vector<const metrics::Column*>& guarded = {});
 
 }  // namespace llmscape::explore

@@ -28,6 +28,8 @@ const std::map<std::string, std::string, std::less<>> kUnits = {
     {"joules_per_output_token", "J/token"},
     {"output_tokens_per_s", "tokens/s"},
     {"cost_per_million_output_tokens", "currency/Mtoken"},
+    {"cost_per_million_answered_tokens", "currency/Mtoken"},
+    {"joules_per_answered_token", "J/token"},
     {"co2_g_per_million_output_tokens", "g/Mtoken"},
 };
 
@@ -177,7 +179,8 @@ const std::vector<ObjectivePreset>& objective_presets() {
   static const std::vector<ObjectivePreset> presets = {
       {"interactivity", "output tokens/s/device against tokens/s/user, which is 1 / tpot.mean",
        "output_tokens_per_s_per_device," + kPerUser, ""},
-      {"cost", "cost of a million output tokens against tokens/s/user", kPerUser, "cost_per_million_output_tokens"},
+      {"cost", "cost of a million tokens of answered calls against tokens/s/user", kPerUser,
+       "cost_per_million_answered_tokens"},
       {"power", "output tokens/s per megawatt of the peak against tokens/s/user",
        "tokens_per_s_per_peak_MW=output_tokens_per_s/(peak_w/1e6)," + kPerUser, ""},
       {"edge", "output tokens/joule against the mean end-to-end latency", "output_tokens_per_joule", "e2e.mean"},

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/explore/optimize_plan.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <variant>
 
+#include "sim/explore/comparable.hpp"
 #include "sim/explore/halving.hpp"
 
 namespace llmscape::explore {
@@ -29,7 +27,8 @@ class PlanOptimizer {
   PlanOptimizer(const Plan& plan, const PlanOptimization& query, PointNames& names, const Store& store,
                 const SweepOptions& options)
       : plan_(plan), query_(query), names_(names), store_(store), options_(options), progress_(options.progress),
-        runner_(plan, names, options_), genes_(genes_of(plan)), numbered_(configurations_of(plan).has_value()) {
+        runner_(plan, names, options_), genes_(genes_of(plan)), numbered_(configurations_of(plan).has_value()),
+        guarded_(guarded_in_objectives()) {
     table_.axes = plan.columns();
     for (const Axis& axis : plan.axes()) values_.push_back(values_tried(axis));
     std::filesystem::create_directories(store.folder());
@@ -108,6 +107,13 @@ class PlanOptimizer {
     return judged;
   }
 
+  [[nodiscard]] std::vector<const metrics::Column*> guarded_in_objectives() const {
+    std::vector<const metrics::Column*> all;
+    for (const Objective& objective : query_.objectives)
+      std::ranges::copy(guarded_in(objective.expression), std::back_inserter(all));
+    return all;
+  }
+
   void find_incomparable() {
     const auto look_at = [this](const Expression& expression) {
       if (counts_.incomparable.empty()) counts_.incomparable = incomparable(expression, table_, query_.include_invalid);
@@ -145,6 +151,7 @@ class PlanOptimizer {
       shorter[i]->judged = judge(rows, true);
       Short& known = rung.known.emplace_back(Short{shorter[i]->judged.losses, shorter[i]->judged.violation});
       known.rule = rules[i];
+      if (!rows.empty()) known.over = extent_of(configurations({{}, table_.axes, rows}).front());
       for (const ResultRow& row : rows) {
         std::ranges::move(done_in(row, most_sequences[i]), std::back_inserter(known.metrics));
         // What is saturated by a part of its requests is so by all of them.
@@ -152,7 +159,7 @@ class PlanOptimizer {
         known.fell_back = known.fell_back || (counts && row.window_rule != known.rule);
       }
     }
-    const std::vector<bool> drop = hopeless(rung.known, shorter.size());
+    const std::vector<bool> drop = hopeless(rung.known, shorter.size(), guarded_);
     for (std::size_t i = 0; i < shorter.size(); ++i) {
       if (!drop[i]) continue;
       shorter[i]->dropped = true;
@@ -222,7 +229,7 @@ class PlanOptimizer {
     for (const Limit& limit : query_.slo) {
       const auto sides = sides_of(limit, one, configuration);
       const double by = sides ? margin(limit, *sides) : -1;
-      if (sides && keeps(limit, by)) continue;
+      if (sides && keeps(limit, by, sides->right)) continue;
       const double scale = sides ? std::max(std::abs(sides->right), 1e-12) : 1;
       judged.violation += std::max(-by / scale, 1e-6);
     }
@@ -239,6 +246,7 @@ class PlanOptimizer {
   std::vector<Gene> genes_;
   std::vector<std::vector<Choice>> values_;  // of each gene
   bool numbered_;
+  std::vector<const metrics::Column*> guarded_;  // metrics of the objectives that not all runs are comparable by
   std::vector<Rung> rungs_;
   ResultsTable table_;  // of what ran at full length
   OptimizationCounts counts_;
@@ -282,34 +290,6 @@ std::optional<std::uint64_t> configurations_of(const Plan& plan) {
   double all = 1;
   for (const Gene& gene : genes_of(plan)) all *= static_cast<double>(gene.values);
   return all < kMostConfigurations ? std::optional(static_cast<std::uint64_t>(all)) : std::nullopt;
-}
-
-void check_space(const Plan& plan, const scenario::Catalogs& catalogs, bool money, Diagnostics& diagnostics) {
-  constexpr std::size_t kLookedAt = 64;
-  Diagnostics refused;
-  bool one_runs = false;
-  std::set<std::string> currencies;
-  for (std::size_t axis = 0; axis < plan.axes().size(); ++axis) {
-    const std::size_t values = plan.axes()[axis].interval ? 2 : std::min(kLookedAt, plan.axes()[axis].choices.size());
-    for (std::size_t value = 0; value < values; ++value) {
-      std::vector<Choice> chosen;
-      for (const Axis& other : plan.axes()) chosen.push_back(other.at(0));
-      if (!plan.axes()[axis].interval) chosen[axis] = plan.axes()[axis].choices[value];
-      else if (value == 1) chosen[axis] = plan.axes()[axis].at(std::nextafter(1., 0.));
-      const auto point = plan.point_of(std::move(chosen), 0);
-      const auto scenario = point ? scenario_of(plan, *point, catalogs, refused) : std::nullopt;
-      if (!scenario) continue;
-      one_runs = true;
-      if (const auto& cost = scenario->config.cost; cost && cost->currency) currencies.insert(*cost->currency);
-    }
-  }
-  if (!plan.config().skip_refused || !one_runs) diagnostics = std::move(refused);
-  if (money && currencies.size() > 1)
-    diagnostics.error({},
-                      fmt::format("an objective or a limit is an amount of money, and prices are in {}: amounts in "
-                                  "unlike currencies have no order",
-                                  fmt::join(currencies, " and ")),
-                      "state all prices in one");
 }
 
 OptimizationCounts optimize_plan(const Plan& plan, const PlanOptimization& query, PointNames& names, const Store& store,

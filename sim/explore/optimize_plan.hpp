@@ -20,11 +20,6 @@ std::vector<Gene> genes_of(const Plan& plan);
 // The configurations of the plan; nothing beyond 2^53.
 std::optional<std::uint64_t> configurations_of(const Plan& plan);
 
-// As check_plan: reads a scenario for each value of each axis (64 of long axes, both ends of intervals), the others at
-// their first. Where `money` is an objective or has a limit, prices in several currencies are refused: they have no
-// order.
-void check_space(const Plan& plan, const scenario::Catalogs& catalogs, bool money, Diagnostics& diagnostics);
-
 struct PlanOptimization {
   std::vector<Objective> objectives;  // one: the best is looked for; more: the frontier
   std::vector<Limit> slo;             // constraints

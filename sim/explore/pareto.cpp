@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
+#include <tuple>
+#include <utility>
 #include <variant>
 
 #include "sim/explore/dominance.hpp"
@@ -52,8 +55,12 @@ class Study {
   ParetoAnswer answer() && {
     for (std::size_t i = 0; i < answer_.configurations.size(); ++i) admit(i);
     for (const ParetoPoint& point : answer_.points) losses_.push_back(losses_of(query_.objectives, point.values));
-    find_ends();
-    find_best_of_all();
+    if (!query_.groups_alone) {
+      std::vector<std::size_t> all(answer_.points.size());
+      std::iota(all.begin(), all.end(), std::size_t{0});
+      std::tie(answer_.best, answer_.reference) = ends_of(all);
+      find_best_of_all();
+    }
     marks_neighbours_ = query_.epsilon > 0 || std::ranges::any_of(answer_.points, [](const ParetoPoint& point) {
                           return std::ranges::any_of(point.values, is_uncertain);
                         });
@@ -99,18 +106,18 @@ class Study {
     return known->second;
   }
 
-  // The best and the worst of all points, by objective.
-  void find_ends() {
-    if (losses_.empty()) return;
-    for (std::size_t k = 0; k < query_.objectives.size(); ++k) {
-      const auto by_loss = [k](const Losses& losses) { return losses[k]; };
-      const double best = std::ranges::min(losses_, {}, by_loss)[k];
-      const double worst = std::ranges::max(losses_, {}, by_loss)[k];
+  // The best of some points, and the worst or the reference that was asked for, by objective.
+  [[nodiscard]] std::pair<std::vector<double>, std::vector<double>> ends_of(
+      const std::vector<std::size_t>& points) const {
+    std::vector<double> best, reference;
+    for (std::size_t k = 0; k < query_.objectives.size() && !points.empty(); ++k) {
+      const auto by_loss = [&](std::size_t point) { return losses_[point][k]; };
       const Objective& objective = query_.objectives[k];
-      answer_.best.push_back(objective.loss(best));
-      answer_.reference.push_back(objective.loss(worst));
-      if (k < query_.reference.size() && query_.reference[k]) answer_.reference.back() = *query_.reference[k];
+      best.push_back(objective.loss(losses_[std::ranges::min(points, {}, by_loss)][k]));
+      reference.push_back(objective.loss(losses_[std::ranges::max(points, {}, by_loss)][k]));
+      if (k < query_.reference.size() && query_.reference[k]) reference.back() = *query_.reference[k];
     }
+    return {best, reference};
   }
 
   void find_best_of_all() {
@@ -136,7 +143,7 @@ class Study {
     }
     std::ranges::stable_sort(group.points, [this](std::size_t a, std::size_t b) { return losses_[a] < losses_[b]; });
     if (marks_neighbours_) mark_neighbours(group, members);
-    measure(group);
+    measure(group, members);
   }
 
   void mark_neighbours(const Frontier& group, const std::vector<std::size_t>& members) {
@@ -162,15 +169,16 @@ class Study {
     return uncertain;
   }
 
-  void measure(Frontier& group) {
+  void measure(Frontier& group, const std::vector<std::size_t>& members) {
     std::vector<Losses> frontier;
     for (const std::size_t point : group.points) frontier.push_back(losses_[point]);
     group.knee = knee_of(group.points);
+    const auto [bests, worsts] = query_.groups_alone ? ends_of(members) : std::pair(answer_.best, answer_.reference);
     Losses reference;
     double box = 1;
     for (std::size_t k = 0; k < query_.objectives.size(); ++k) {
-      reference.push_back(query_.objectives[k].loss(answer_.reference[k]));
-      box *= reference[k] - query_.objectives[k].loss(answer_.best[k]);
+      reference.push_back(query_.objectives[k].loss(worsts[k]));
+      box *= reference[k] - query_.objectives[k].loss(bests[k]);
     }
     group.hypervolume = hypervolume(frontier, reference);
     group.share = box > 0 ? group.hypervolume / box : 0;
@@ -188,15 +196,29 @@ class Study {
 
 ParetoAnswer pareto(const ResultsTable& table, const ParetoQuery& query) { return Study(table, query).answer(); }
 
+std::vector<GroupRows> rows_by_group(const ResultsTable& table, const Expression& group) {
+  std::vector<GroupRows> groups;
+  for (const Configuration& one : configurations(table)) {
+    const std::string name = group_of(group, table, one);
+    auto known = std::ranges::find(groups, name, &GroupRows::name);
+    if (known == groups.end()) known = groups.insert(groups.end(), {name, {table.folder, table.axes, {}}});
+    for (const std::size_t row : one.rows) known->table.rows.push_back(table.rows[row]);
+  }
+  return groups;
+}
+
 std::optional<std::vector<Dominator>> dominators(const ParetoAnswer& answer, const ParetoQuery& query,
                                                  const ResultsTable& table, std::size_t configuration) {
   const auto values = values_of(query.objectives, table, answer.configurations[configuration]);
   const auto* own = std::get_if<std::vector<Estimate>>(&values);
   if (!own) return std::nullopt;
   const Losses beaten = losses_of(query.objectives, *own);
+  std::optional<std::string> within;  // this group
+  if (query.groups_alone) within = group_of(*query.group, table, answer.configurations[configuration]);
   std::vector<Dominator> all;
   for (std::size_t i = 0; i < answer.points.size(); ++i) {
     const std::vector<Estimate>& theirs = answer.points[i].values;
+    if (within && answer.groups[answer.points[i].group].name != *within) continue;
     if (!dominates(losses_of(query.objectives, theirs), beaten)) continue;
     Dominator& dominator = all.emplace_back();
     dominator.point = i;

@@ -320,6 +320,16 @@ std::optional<Plan> load_plan(const std::filesystem::path& file, const PlanChang
               std::move(exclude));
 }
 
+std::optional<PlanNames> names_in_plan(const std::filesystem::path& file) {
+  Diagnostics unheard;  // load_plan() has said it
+  PlanNames names{read_yaml_file(file, unheard), {}};
+  if (unheard.has_errors()) return std::nullopt;
+  const auto config = read_config(names.tree, unheard);
+  if (!config || unheard.has_errors()) return std::nullopt;
+  names.columns = declared_columns(*config);
+  return names;
+}
+
 std::optional<scenario::Scenario> scenario_of(const Plan& plan, const Point& point, const scenario::Catalogs& catalogs,
                                               Diagnostics& diagnostics) {
   return scenario::read_scenario(plan.base(), plan.folder(), point.overrides, point.seed, catalogs, diagnostics);

@@ -69,6 +69,14 @@ struct PlanChanges {
 // to what is wrong with its values.
 std::optional<Plan> load_plan(const std::filesystem::path& file, const PlanChanges& changes, Diagnostics& diagnostics);
 
+// The names of a plan's columns and its tree, whatever is wrong with the values of its axes: by these, what was typed
+// beside it can be told to be wrong as well. Nothing where the names themselves are not known.
+struct PlanNames {
+  YamlNode tree;
+  std::vector<std::string> columns;
+};
+std::optional<PlanNames> names_in_plan(const std::filesystem::path& file);
+
 // Reads the scenario of a point; reports what is wrong with it.
 std::optional<scenario::Scenario> scenario_of(const Plan& plan, const Point& point, const scenario::Catalogs& catalogs,
                                               Diagnostics& diagnostics);

@@ -56,6 +56,10 @@ class Searcher {
     SearchAnswer none;
     none.lacking = std::move(lacking);
     none.incomparable = std::move(sums);
+    none.tried.push_back(alone(query_.question, table_, runs_[*first].at(0)));
+    none.tried.back().value = *first;
+    none.tried.back().text = query_.number.written(*first);
+    none.runs = 1;
     return none;
   }
 

@@ -28,7 +28,8 @@ struct SearchAnswer {
   std::optional<TriedValue> next;  // the nearest beyond that fails; nothing: none does, as far as was tried
   std::vector<TriedValue> tried;   // in the order in which the search asked for them, refused ones aside
   std::size_t runs = 0;            // that the answer rests on
-  // Metrics of the limits that the first run lacks, though calls were completed in it: then nothing else is told.
+  // Metrics of the limits that the first run lacks, though calls were completed in it: then nothing is told but the
+  // value of that run, in `tried`.
   std::vector<const metrics::Column*> lacking;
   // Sums of the limits that go with the length of a window which differs from value to value: likewise.
   std::vector<const metrics::Column*> incomparable;

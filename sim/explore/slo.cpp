@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <variant>
+
+#include "base/rounding.hpp"
 
 namespace llmscape::explore {
 namespace {
@@ -113,7 +116,10 @@ double margin(const Limit& limit, const LimitSides& sides) {
   return limit.at_most ? sides.right - sides.left : sides.left - sides.right;
 }
 
-bool keeps(const Limit& limit, double margin) { return limit.strict ? margin > 0 : margin >= 0; }
+bool keeps(const Limit& limit, double margin, double right) {
+  const double rounding = kLimitRounding * std::abs(right);
+  return limit.strict ? margin > rounding : margin >= -rounding;
+}
 
 std::vector<Limit> read_slo(std::string_view text, const std::string& source, const ResultsTable& table,
                             Diagnostics& diagnostics) {

@@ -37,8 +37,8 @@ struct LimitSides {
 
 // How far a limit is kept; below 0: how far it is missed. In the unit of its sides.
 double margin(const Limit& limit, const LimitSides& sides);
-// Whether the limit is kept at this margin.
-bool keeps(const Limit& limit, double margin);
+// Whether the limit is kept at this margin from its right side, to rounding (base/rounding.hpp).
+bool keeps(const Limit& limit, double margin, double right);
 
 // Reads "ttft.p99 <= 200 ms, tpot.p99 <= 50 ms"; "200 ms >= ttft.p99" is turned round. `source` is what messages call
 // the text: "--slo". Reports what is no comparison, names that the table does not have and sides in different units;

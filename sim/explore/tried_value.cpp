@@ -38,9 +38,9 @@ Kept look_at(const Limit& limit, const ResultsTable& table, const std::vector<Se
     right = sides->right;
   }
   const Estimate by = mean_of(margins);
-  Kept kept{mean_of(lefts), keeps(limit, by.value), true};
+  Kept kept{mean_of(lefts), keeps(limit, by.value, right), true};
   if (runs.size() == 1) kept.told = std::abs(by.value) >= kNear * std::abs(right);
-  else kept.told = runs.size() >= kFewestRuns && keeps(limit, by.low) == keeps(limit, by.high);
+  else kept.told = runs.size() >= kFewestRuns && keeps(limit, by.low, right) == keeps(limit, by.high, right);
   return kept;
 }
 

@@ -5,14 +5,14 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/rounding.hpp"
+
 namespace llmscape::metrics {
 
 using serving::Outcome;
 using serving::Request;
 
 namespace {
-
-constexpr double kRounding = 1e-9;  // of a limit
 
 double p99_of(std::vector<double>::const_iterator from, std::vector<double>::const_iterator to) {
   std::vector<double> batch(from, to);
@@ -105,7 +105,7 @@ bool Observer::good(const Request& request) const {
   const Limits& limits = limits_[static_cast<std::size_t>(request.slo_class)];
   // Times are differences of instants: one that meets its limit exactly is off by rounding, either way.
   const auto meets = [](Seconds time, const std::optional<Seconds>& limit) {
-    return !limit || time <= *limit * (1 + kRounding);
+    return !limit || at_most(time.si(), limit->si());
   };
   return meets(request.ttft(), limits.ttft) && meets(request.tpot().value_or(Seconds()), limits.tpot) &&
          meets(request.e2e(), limits.e2e);

@@ -153,7 +153,13 @@ std::string points_table(const FrontierView& asked) {
 std::string legend(const FrontierView& view) {
   std::string text;
   const auto& points = view.answer.points;
-  if (view.answer.groups.size() > 1) text += "*   on the frontier of all groups together\n";
+  if (view.query.groups_alone)
+    text += wrapped(
+                "No group is held against another: what objectives are summed up over differs in length from group "
+                "to group.",
+                view.width) +
+            '\n';
+  else if (view.answer.groups.size() > 1) text += "*   on the frontier of all groups together\n";
   if (std::ranges::any_of(points, &ParetoPoint::tied))
     text +=
         fmt::format("tied: within {:.3g} % of a point of the frontier in every objective\n", 100 * view.query.epsilon);
@@ -167,6 +173,9 @@ std::string hypervolumes(const FrontierView& view) {
   for (const Frontier& group : view.answer.groups)
     table.row({group.name.empty() ? "all" : group.name, std::to_string(group.qualified),
                std::to_string(group.points.size()), percent(group.share)});
+  if (view.query.groups_alone)
+    return table.text(static_cast<int>(view.width)) +
+           wrapped("Hypervolume: of the box from the worst to the best values of the group itself.", view.width) + '\n';
   std::string reference, best;
   for (std::size_t k = 0; k < view.query.objectives.size(); ++k) {
     const std::string& unit = view.query.objectives[k].unit;

@@ -36,8 +36,9 @@ std::string failed_notice(std::size_t failed);
 // where there is none; against the best of another group. With two objectives both are read off their frontiers where
 // the second is equal: at the limit that the SLO sets to it, or at the winner; with more, against the best point that
 // is no worse in the others. Workloads, models and policies that differ are not compared: each of theirs has a sentence
-// of its own, on a line that begins with it; so have joules that include unlike things. With one objective it is the
-// best of all. Of joules that follow from assumed figures the share is told. Empty without points.
+// of its own, on a line that begins with it; so have joules that include unlike things, and groups that are alone. With
+// one objective it is the best of all. Of joules that follow from assumed figures the share is told. Empty without
+// points.
 std::string winner(const FrontierView& view);
 
 // What the picture and the tables mix that winner() does not compare, and how to look at one part; empty where nothing.

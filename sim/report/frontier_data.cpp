@@ -90,6 +90,7 @@ std::string frontier_json(const FrontierView& view) {
   if (view.query.slo) json["slo"] = view.query.slo->text();
   if (view.query.where) json["where"] = view.query.where->text();
   if (view.query.group) json["group"] = view.query.group->text();
+  if (view.query.groups_alone) json["groups_alone"] = true;
   json["epsilon"] = view.query.epsilon;
   json["configurations"] = view.answer.configurations.size();
   if (view.table.failed > 0) json["failed"] = view.table.failed;

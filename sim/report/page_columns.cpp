@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
+#include <string_view>
 
 #include "base/expression.hpp"
 #include "sim/explore/axis_role.hpp"
+#include "sim/explore/comparable.hpp"
 #include "sim/report/frontier.hpp"
 #include "sim/report/page_points.hpp"
 #include "sim/result/metric_table.hpp"
@@ -17,6 +20,7 @@ using explore::Configuration;
 using explore::Estimate;
 using Json = nlohmann::ordered_json;
 using metrics::Better;
+using Guarded = std::vector<const metrics::Column*>;
 
 constexpr int kDigits = 6;
 constexpr std::size_t kMostGroups = 12;  // that colours and shapes still tell apart
@@ -68,12 +72,13 @@ PageColumns::PageColumns(const explore::ResultsTable& table)
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = configurations_[k].metrics[i];
     add_metric(column.name, column.metric->unit == "currency" ? std::string_view(money) : column.metric->unit,
                name_of(column.metric->better), column.metric->text,
-               {explore::counts_joules(column), explore::counts_money(column)}, values);
+               {explore::counts_joules(column), explore::counts_money(column)},
+               explore::instead_of(*column.metric).empty() ? Guarded() : Guarded{&column}, values);
   }
 }
 
 void PageColumns::add_metric(const std::string& name, std::string_view unit, std::string_view better,
-                             std::string_view definition, const explore::Counted& counted,
+                             std::string_view definition, const explore::Counted& counted, const Guarded& guarded,
                              const std::vector<std::optional<Estimate>>& values) {
   if (std::ranges::none_of(values, [](const auto& value) { return value.has_value(); })) return;
   const auto part = [&values](double Estimate::* of) {
@@ -84,6 +89,12 @@ void PageColumns::add_metric(const std::string& name, std::string_view unit, std
   Json metric = {{"name", name}, {"unit", unit}, {"better", better}, {"definition", definition}};
   if (counted.joules) metric["joules"] = true;
   if (counted.money) metric["money"] = true;
+  std::set<std::string_view> over;
+  for (const metrics::Column* column : guarded) over.insert(explore::is_sum(*column->metric) ? "window" : "slices");
+  if (!over.empty()) {
+    metric["over"] = over;
+    metric["instead"] = explore::instead_of(*guarded.front()->metric);
+  }
   metric["values"] = part(&Estimate::value);
   if (std::ranges::any_of(values, [](const auto& value) { return value && value->low < value->high; })) {
     metric["low"] = part(&Estimate::low);
@@ -104,7 +115,7 @@ std::string PageColumns::of(const explore::Objective& objective) {
     std::vector<std::optional<Estimate>> values;
     for (const Configuration& one : configurations_) values.push_back(estimate_of(objective, table_, one));
     add_metric(objective.name, objective.unit, objective.maximize ? "higher" : "lower", objective.expression.text(),
-               explore::counted_in({objective}), values);
+               explore::counted_in({objective}), explore::guarded_in(objective.expression), values);
   }
   return among(metrics_, objective.name) ? objective.name : "";
 }

@@ -6,6 +6,7 @@
 
 #include "sim/explore/objective.hpp"
 #include "sim/explore/results.hpp"
+#include "sim/result/metric_table.hpp"
 
 namespace llmscape::report {
 
@@ -24,13 +25,15 @@ class PageColumns {
   // {"name", "short", "role": what it varies (explore::kAxisRoleNames), "texts": [...], "numbers": [...] or null, "of":
   // [place among the texts, ...], "conditions": texts as conditions compare with them, where these differ}, ...
   [[nodiscard]] const nlohmann::ordered_json& axes() const { return axes_; }
-  // {"name", "unit", "better", "definition", "joules", "money": true where they count in it, "values": [...], "low":
-  // [...], "high": [...]}, ...
+  // {"name", "unit", "better", "definition", "joules", "money": true where they count in it, "over": ["window",
+  // "slices"] that must be alike where it is compared (explore/comparable.hpp), "instead": what to look at else,
+  // "values": [...], "low": [...], "high": [...]}, ...
   [[nodiscard]] const nlohmann::ordered_json& metrics() const { return metrics_; }
 
  private:
   void add_metric(const std::string& name, std::string_view unit, std::string_view better, std::string_view definition,
-                  const explore::Counted& counted, const std::vector<std::optional<explore::Estimate>>& values);
+                  const explore::Counted& counted, const std::vector<const metrics::Column*>& guarded,
+                  const std::vector<std::optional<explore::Estimate>>& values);
 
   const explore::ResultsTable& table_;
   std::vector<explore::Configuration> configurations_;

@@ -73,7 +73,7 @@ bool keeps_all(const SearchQuery& query, const TriedValue& value) {
     const Limit& limit = query.question.limits[i];
     const auto bound = constant_of(limit);
     if (!bound || i >= value.sides.size() || !value.sides[i]) return false;
-    if (!explore::keeps(limit, explore::margin(limit, {value.sides[i]->value, *bound}))) return false;
+    if (!explore::keeps(limit, explore::margin(limit, {value.sides[i]->value, *bound}), *bound)) return false;
   }
   return true;
 }
@@ -109,7 +109,7 @@ std::string other_way(const SearchQuery& query, const SearchAnswer& answer) {
     if (!bound || i >= first.sides.size() || i >= last.sides.size() || !first.sides[i] || !last.sides[i]) continue;
     const double near = explore::margin(limit, {first.sides[i]->value, *bound});
     const double far = explore::margin(limit, {last.sides[i]->value, *bound});
-    if (explore::keeps(limit, near) || far >= near) continue;
+    if (explore::keeps(limit, near, *bound) || far >= near) continue;
     return wrapped(fmt::format("{0} is {1} at {2} and {3} at {4}: {5} of {6} helps it, and {7} {6} finds the {8} value "
                                "that meets it",
                                left_name(limit), shown(limit, last.sides[i]->value), last.text,

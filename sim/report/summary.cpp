@@ -160,8 +160,19 @@ std::string assumed_joules(const result::EnergyResult& e) {
   return line("  assumed", out + " of these joules: no measurement of this hardware stands behind the figures");
 }
 
+// Beside a figure of all tokens that were emitted, where more than one in a hundred of them was for nobody: that of the
+// others.
+std::string of_answered(const std::optional<double>& emitted, const std::optional<double>& answered) {
+  constexpr double kAlike = 1.01;
+  const bool apart = emitted && answered && *answered > kAlike * *emitted;
+  return apart ? fmt::format(" ({} by those of answered calls)", amount(*answered)) : "";
+}
+
 std::string joules(const result::EnergyResult& e) {
-  std::string out = e.joules_per_output_token ? fmt::format("{} J/token, ", amount(*e.joules_per_output_token)) : "";
+  std::string out;
+  if (e.joules_per_output_token)
+    out = fmt::format("{} J/token{}, ", amount(*e.joules_per_output_token),
+                      of_answered(e.joules_per_output_token, e.joules_per_answered_token));
   out += fmt::format("{} W (peak {} W)", amount(e.mean_w), amount(e.peak_w));
   std::vector<std::pair<std::string, double>> shares;
   for (const auto& [component, value] : e.joules)
@@ -243,7 +254,8 @@ std::string money_and_carbon(const result::CostResult& c) {
     return value ? fmt::format(", {} {} per million output tokens", amount(*value), unit) : "";
   };
   if (c.total)
-    add(fmt::format("{} {}{}", amount(*c.total), c.currency, per_million(c.per_million_output_tokens, c.currency)));
+    add(fmt::format("{} {}{}{}", amount(*c.total), c.currency, per_million(c.per_million_output_tokens, c.currency),
+                    of_answered(c.per_million_output_tokens, c.per_million_answered_tokens)));
   if (c.capital) add(fmt::format("capital {} {}", amount(*c.capital), c.currency));
   if (c.co2_g) add(fmt::format("{} g CO2{}", amount(*c.co2_g), per_million(c.co2_g_per_million_output_tokens, "g")));
   return out.empty() ? out : line("cost", out);

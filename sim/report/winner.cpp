@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "sim/explore/axis_role.hpp"
@@ -83,18 +84,44 @@ double assumed_share(const FrontierView& view, const ParetoPoint& point) {
   return share && share->value >= 0.005 ? share->value : 0;
 }
 
+// Whether an objective divides by all tokens that were emitted, or is divided by what they took.
+bool counts_emitted(const FrontierView& view) {
+  return std::ranges::any_of(view.query.objectives, [](const Objective& objective) {
+    return std::ranges::any_of(objective.expression.names(), [](const Expression::Name& name) {
+      const metrics::Column* column = metrics::find_column(name.name);
+      return column && (column->name == "joules_per_output_token" || column->name == "output_tokens_per_joule" ||
+                        column->name.ends_with("_per_million_output_tokens"));
+    });
+  });
+}
+
+// "82.0 % of its tokens were for calls that got no answer" where an objective counts those too; empty where few were.
+std::string for_nobody(const FrontierView& view, const ParetoPoint& point) {
+  static const auto kColumn =
+      static_cast<std::size_t>(metrics::find_column("answered_share") - metrics::columns().data());
+  if (!counts_emitted(view)) return "";
+  const auto& share = view.answer.configurations[point.configuration].metrics[kColumn];
+  if (!share || 1 - share->value <= explore::kMostLost) return "";
+  return fmt::format("{} of its tokens were for calls that got no answer", percent(1 - share->value));
+}
+
 // " (100.0 % of its joules are assumed)"; empty where none are.
 std::string assumed(const FrontierView& view, const ParetoPoint& point) {
   const double share = assumed_share(view, point);
-  return share > 0 ? fmt::format(" ({} of its joules are assumed)", percent(share)) : "";
+  const std::string joules = share > 0 ? fmt::format("{} of its joules are assumed", percent(share)) : "";
+  const std::string nobody = for_nobody(view, point);
+  if (joules.empty() && nobody.empty()) return "";
+  return fmt::format(" ({}{}{})", joules, joules.empty() || nobody.empty() ? "" : "; ", nobody);
 }
 
 // "; 100.0 % and 0.0 % of their joules are assumed"
 std::string assumed(const FrontierView& view, const ParetoPoint& one, const ParetoPoint& other) {
   const double first = assumed_share(view, one), second = assumed_share(view, other);
-  if (first == 0 && second == 0) return "";
-  if (percent(first) == percent(second)) return fmt::format("; {} of the joules of both are assumed", percent(first));
-  return fmt::format("; {} and {} of their joules are assumed", percent(first), percent(second));
+  const std::string nobody = for_nobody(view, one), tail = nobody.empty() ? "" : "; " + nobody;
+  if (first == 0 && second == 0) return tail;
+  if (percent(first) == percent(second))
+    return fmt::format("; {} of the joules of both are assumed{}", percent(first), tail);
+  return fmt::format("; {} and {} of their joules are assumed{}", percent(first), percent(second), tail);
 }
 
 // Where one of them has an interval.
@@ -261,6 +288,21 @@ std::string sentence(const FrontierView& asked) {
                      values(view, winner, 0), assumed(view, winner));
 }
 
+// The groups of each slice as slices of their own.
+std::vector<explore::Slice> by_group(const FrontierView& view, const std::vector<explore::Slice>& slices) {
+  const auto axis = explore::find_axis(view.table.axes, view.query.group->text());
+  const std::string key = axis ? explore::short_names(view.table.axes)[*axis] : view.query.group->text();
+  std::vector<explore::Slice> all;
+  for (const explore::Slice& slice : slices)
+    for (explore::GroupRows& group : rows_by_group(slice.table, *view.query.group)) {
+      std::string name = slice.name;
+      if (std::ranges::find(slice.keys, key) == slice.keys.end())  // it tells slices apart already
+        name += fmt::format("{}{}={}", name.empty() ? "" : " ", key, group.name);
+      all.push_back({std::move(name), {}, {}, std::move(group.table)});
+    }
+  return all;
+}
+
 }  // namespace
 
 std::string winner(const FrontierView& view) {
@@ -269,12 +311,14 @@ std::string winner(const FrontierView& view) {
   if (view.answer.points.empty()) return "";
   if (view.query.objectives.size() == 1) return sentence(view);  // the best of all that was asked for
   const ResultsTable looked_at = view.query.where ? rows_where(view.table, *view.query.where) : view.table;
-  const std::vector<explore::Slice> slices = comparable_slices(looked_at, group, counted_in(view.query.objectives));
+  std::vector<explore::Slice> slices = comparable_slices(looked_at, group, counted_in(view.query.objectives));
+  if (view.query.groups_alone) slices = by_group(view, slices);
   if (slices.size() == 1) return sentence(view);
   std::string text;
   std::size_t said = 0, more = 0;
   for (const explore::Slice& slice : slices) {
     explore::ParetoQuery query = view.query;
+    if (std::exchange(query.groups_alone, false)) query.group.reset();  // it is the only one there
     for (Objective& objective : query.objectives)
       objective.unit = unit_in(objective, view.table, currency_of(slice.table));
     const explore::ParetoAnswer answer = explore::pareto(slice.table, query);

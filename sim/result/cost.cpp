@@ -62,10 +62,10 @@ void check_cost(const CostConfig& cost, const std::vector<std::string>& groups, 
 }
 
 CostResult cost_of(const CostConfig& cost, const std::vector<GroupTime>& groups, const EnergyResult& energy,
-                   double output_tokens) {
+                   double emitted, double answered) {
   CostResult result;
-  const auto per_million = [output_tokens](double amount) {
-    return output_tokens > 0 ? std::optional(amount / output_tokens * 1e6) : std::nullopt;
+  const auto per_million = [](double amount, double tokens) {
+    return tokens > 0 ? std::optional(amount / tokens * 1e6) : std::nullopt;
   };
   const Joules site = Joules(energy.total_joules - energy.drafting_joules) * cost.pue;  // users pay for theirs
   double rent = 0, written_off = 0, capital = 0;
@@ -96,11 +96,12 @@ CostResult cost_of(const CostConfig& cost, const std::vector<GroupTime>& groups,
   if (!result.by_kind.empty() && complete) {
     result.total = 0;
     for (const auto& [kind, amount] : result.by_kind) *result.total += amount;
-    result.per_million_output_tokens = per_million(*result.total);
+    result.per_million_output_tokens = per_million(*result.total, emitted);
+    result.per_million_answered_tokens = per_million(*result.total, answered);
   }
   if (cost.carbon) {
     result.co2_g = (*cost.carbon * site).si();
-    result.co2_g_per_million_output_tokens = per_million(*result.co2_g);
+    result.co2_g_per_million_output_tokens = per_million(*result.co2_g, emitted);
   }
   return result;
 }

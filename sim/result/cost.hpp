@@ -42,8 +42,9 @@ struct GroupTime {
 };
 
 // What a part of the run cost, as far as prices are known: rent of devices for the time that they are on, capital
-// written off over all of it, electricity and carbon of all joules times the PUE.
+// written off over all of it, electricity and carbon of all joules times the PUE. `emitted` tokens are those of all
+// calls, `answered` ones those of completed calls.
 CostResult cost_of(const CostConfig& cost, const std::vector<GroupTime>& groups, const EnergyResult& energy,
-                   double output_tokens);
+                   double emitted, double answered);
 
 }  // namespace llmscape::result

@@ -157,7 +157,7 @@ void check_energy(const Parts& parts, const serving::Gateway& gateway, const Por
 }
 
 EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, const Portion& portion,
-                       const metrics::PowerSeries& power, double tokens, double requests) {
+                       const metrics::PowerSeries& power, double tokens, double answered, double requests) {
   const metrics::EnergyLedger ledger = ledger_of(parts, gateway, portion);
   EnergyResult result;
   result.joules = by_component(ledger.sums());
@@ -168,6 +168,7 @@ EnergyResult energy_of(const Parts& parts, const serving::Gateway& gateway, cons
     result.joules_per_output_token = result.total_joules / tokens;
     if (result.total_joules > 0) result.output_tokens_per_joule = tokens / result.total_joules;
   }
+  if (answered > 0) result.joules_per_answered_token = result.total_joules / answered;
   if (requests > 0) result.joules_per_request = result.total_joules / requests;
   if (portion.length() > Seconds()) result.mean_w = result.total_joules / portion.length().si();
   // What a slice that the end cuts short draws is in the mean alone.

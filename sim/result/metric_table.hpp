@@ -76,6 +76,8 @@ struct Metric {
 std::span<const Metric> latencies();
 std::span<const Metric> phases();  // of requests
 std::span<const Metric> numbers();
+// Of them: energy, cost and area.
+std::span<const Metric> energy_numbers();
 // Of them: what the memory of a device was for, at its peak.
 std::span<const Metric> memory_numbers();
 // Of them: what was loaded into it for models that take turns.

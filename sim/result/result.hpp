@@ -66,7 +66,7 @@ struct Throughput {  // over a window; requests that straddle its edges count in
   std::optional<double> output_tokens_per_s_per_user;  // 1 / mean TPOT, where an answer has two tokens
   std::optional<double> goodput_rps, slo_attainment;   // where the scenario states an SLO
   std::optional<double> offered_requests_per_s;  // calls that arrived in it; nothing in a closed loop and in a burst
-  std::optional<double> lost_share;              // of the calls that ended
+  std::optional<double> lost_share, answered_share{};  // of calls that ended; of tokens emitted, for completed calls
 };
 
 // Requests of one class, where a mixture has several.
@@ -147,7 +147,7 @@ using JoulesByComponent = std::vector<std::pair<std::string, double>>;
 struct EnergyResult {                            // INV-6: the joules of all components of all groups are the total
   JoulesByComponent joules;                      // "static" included: what devices draw whether they work or not
   double total_joules = 0, drafting_joules = 0;  // of all, the latter of users' devices
-  std::optional<double> joules_per_output_token;
+  std::optional<double> joules_per_output_token, joules_per_answered_token;
   double mean_w = 0;
   double peak_w = 0, peak_window_s = 0;  // of the mean powers of windows of this length
   double idle_share = 0;                 // static joules / total

@@ -91,6 +91,22 @@ void warn_of_retrieval(Scenario& scenario) {
         "rag, 'tool: retrieval' of agents)");
 }
 
+// Rails are links of their own, each a part of the uplink: a device has one, whatever its adapter carries.
+void warn_of_adapters(Scenario& scenario) {
+  const HardwareConfig& hardware = scenario.config.hardware;
+  const std::int64_t planes = hardware.topology ? hardware.topology->planes() : 1;
+  if (planes == 1) return;
+  for (const auto& [group, placement] : hardware.fabric.groups) {
+    const hardware::Node& node = placement.node;
+    const BytesPerSecond rail = *node.uplink / static_cast<double>(planes);
+    if (node.adapter && **node.adapter < rail)
+      scenario.warnings.push_back(
+          fmt::format("'adapter' of the nodes of '{}' has no effect: with {} rails each device reaches {:.3g} GB/s, a "
+                      "rail's part of the uplink",
+                      group, planes, rail.si() / 1e9));
+  }
+}
+
 // A key of `serving` that says how something is done, and where it never is.
 struct Condition {
   const char* key;
@@ -154,6 +170,7 @@ void warn_of_no_effect(Scenario& scenario) {
   warn_of_whole_windows(scenario);
   warn_of_kv(scenario, "gpu_memory_utilization", chose_utilization);
   warn_of_exchange(scenario);
+  warn_of_adapters(scenario);
   warn_of_activations(scenario);
   warn_of_retrieval(scenario);
   warn_of_conditions(scenario);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/diagnostics.hpp"
+#include "base/rounding.hpp"
 #include "sim/validation/comparison.hpp"
 #include "sim/validation/requests.hpp"
 
@@ -25,15 +26,12 @@ std::vector<Limit> parse_limits(const std::vector<std::string>& texts, Diagnosti
 // A limit held against what was found. Where a quantile was told as a figure of its own, "ttft.p99" means that. Of
 // several measured files that tell the metric the worst counts, and one in which it was not compared before any.
 struct Verdict {
-  // An error of the limit's very size may be a rounding larger: 1.1 / 1 - 1 > 0.1.
-  static constexpr double kRounding = 1e-9;
-
   Limit limit;
   std::optional<double> error{};  // nothing: the metric was not compared, or its error is not defined
   std::string reason{};           // why there is no error, where that can be said
   std::string of{};               // the measured file, where there are several
   std::string unfit{};            // why the prediction meets no limit, whatever the error; else empty
-  [[nodiscard]] bool met() const { return error && unfit.empty() && *error <= limit.largest * (1 + kRounding); }
+  [[nodiscard]] bool met() const { return error && unfit.empty() && at_most(*error, limit.largest); }
 };
 Verdict judge(const Limit& limit, const std::vector<Comparison>& comparisons, const std::vector<Course>& courses);
 

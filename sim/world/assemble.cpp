@@ -178,10 +178,12 @@ Figures figures(const Ended& parts, const serving::Gateway& gateway, const resul
   const result::Portion& portion = measured.portion;
   Figures all;
   all.throughput = throughput(parts, gateway, measured, result);
-  all.energy = result::energy_of(parts, gateway, portion, power, measured.sums.emitted_tokens, measured.sums.requests);
+  const metrics::WindowSums& sums = measured.sums;
+  all.energy =
+      result::energy_of(parts, gateway, portion, power, sums.emitted_tokens, sums.output_tokens, sums.requests);
   if (const auto& cost = parts.scenario.config.cost)
-    all.cost =
-        result::cost_of(*cost, result::group_times(parts, gateway, portion), all.energy, measured.sums.emitted_tokens);
+    all.cost = result::cost_of(*cost, result::group_times(parts, gateway, portion), all.energy, sums.emitted_tokens,
+                               sums.output_tokens);
   all.utilisation = result::utilisation_of(parts, gateway, portion);
   return all;
 }

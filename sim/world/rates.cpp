@@ -33,6 +33,8 @@ result::Throughput rates(const Ended& parts, const serving::Gateway& gateway, co
   if (const result::Percentiles* tpot = of.latency["tpot_s"]; tpot && tpot->mean > 0)
     rate.output_tokens_per_s_per_user = 1 / tpot->mean;
   if (of.ended > 0) rate.lost_share = static_cast<double>(of.ended - of.completed) / static_cast<double>(of.ended);
+  // The sums are of spans, in unlike order: a rounding more than all is all.
+  if (of.sums.emitted_tokens > 0) rate.answered_share = std::min(1.0, of.sums.output_tokens / of.sums.emitted_tokens);
   if (of.limited && of.ended > 0) {
     rate.goodput_rps = of.sums.good / length;
     rate.slo_attainment = static_cast<double>(of.good) / static_cast<double>(of.ended);

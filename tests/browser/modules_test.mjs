@@ -6,7 +6,7 @@ import test from 'node:test';
 import {axisUnit, metricLabel, parseValue, roundText, valueText} from '../../sim/report/html/format.mjs';
 import {bestRow, knee, meets, paretoFrontier, shareBelow} from '../../sim/report/html/frontier.mjs';
 import {readData} from '../../sim/report/html/data.mjs';
-import {assumedShare, derive} from '../../sim/report/html/derive.mjs';
+import {assumedShare, comparableBy, derive} from '../../sim/report/html/derive.mjs';
 import {LabelPlaces} from '../../sim/report/html/labels.mjs';
 import {shownRows, unreadWords} from '../../sim/report/html/filter.mjs';
 import {fragmentOf, viewOf} from '../../sim/report/html/link.mjs';
@@ -14,7 +14,7 @@ import {groupClass, markerPath} from '../../sim/report/html/markers.mjs';
 import {linearTicks, logTicks, tickLabels} from '../../sim/report/html/scale.mjs';
 import {runsOf, trustOf} from '../../sim/report/html/notes.mjs';
 import {joulesOfToken} from '../../sim/report/html/pictures.mjs';
-import {countedText} from '../../sim/report/html/summary.mjs';
+import {countedText, unlikeText} from '../../sim/report/html/summary.mjs';
 import {columnName, firstView, statisticsOf} from '../../sim/report/html/view.mjs';
 
 import {axis, twoByTwo} from './small_data.mjs';
@@ -103,6 +103,35 @@ test('amounts in unlike currencies are not compared', () => {
   // Runs without prices have no currency, and no costs.
   const some = page(['EUR', 'EUR', '', '']);
   assert.equal(derive(some, firstView(some)).winners[0].name, '');
+});
+
+test('sums over windows of unlike length, and peaks of unlike slices, rank nothing', () => {
+  // The two memories of comparable_test.cpp: 57.3 and 61.6 s at 3 USD an hour are 0.0478 and 0.0513 USD.
+  const page = (windows, whole = [73, 69.8]) => readData({
+    name: 'sweep', verdicts: ['valid', 'valid'], scenarios: {lines: [], texts: []}, details: {}, limits: [],
+    group: 'memory', charts: [{y: 'total_cost', x: 'ttft', better: {total_cost: 'lower', ttft: 'lower'}}],
+    axes: [axis('memory', 'hardware', ['2 TB/s', '4.8 TB/s'], [0, 1])],
+    metrics: [
+      {name: 'total_cost', unit: 'USD', better: 'lower', over: ['window'], instead: 'cost_per_million_output_tokens', values: [0.0478, 0.0513]},
+      {name: 'peak_w', unit: 'W', better: 'lower', over: ['slices'], instead: 'mean_w', values: [700, 660]},
+      {name: 'ttft', unit: 's', better: 'lower', values: [0.2, 0.1]},
+      {name: 'window_s', unit: 's', better: 'neither', values: windows},
+      {name: 'simulated_s', unit: 's', better: 'neither', values: whole},
+      {name: 'completed', unit: '', better: 'neither', values: [400, 400]},
+      {name: 'peak_window_s', unit: 's', better: 'neither', values: [0.03125, 0.125]},
+    ],
+  });
+  const unlike = page([57.3, 61.6]), derived = derive(unlike, firstView(unlike));
+  assert.deepEqual(derived.unlike.map(({name}) => name), ['total_cost']);
+  assert.deepEqual([derived.winners, derived.panels[0].best], [[], []]);
+  assert.deepEqual(derived.panels[0].frontiers, [[0], [1]]);  // each of one configuration
+  assert.match(unlikeText(unlike, derived, derived.y), /sum over windows that differ in length \(57.3 s to 61.6 s\)\. Look at/);
+  for (const alike of [page([61.6, 61.6]), page([61.6, 61.57]), page([73, 69.8])]) {
+    const same = derive(alike, firstView(alike));
+    assert.deepEqual([same.unlike, same.winners.length], [[], 1]);
+  }
+  assert.equal(comparableBy(unlike, unlike.columns.get('peak_w'), [0, 1]), false);
+  assert.equal(comparableBy(unlike, unlike.columns.get('peak_w'), [1]), true);
 });
 
 test('workloads that are not compared have a chart each, and none of them mixes', () => {

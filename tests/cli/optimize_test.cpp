@@ -197,4 +197,39 @@ TEST_CASE("mistakes in an optimisation are reported together, and nothing runs")
   CHECK_FALSE(std::filesystem::exists(scratch.path("m")));
 }
 
+TEST_CASE("a broken axis, or a first value that cannot run, hides no other mistake") {
+  const Scratch scratch;
+  scratch.file("scenario.yaml", small_scenario());
+  const auto said = [&](const std::string& axes, const std::vector<std::string>& more) {
+    const std::string plan =
+        scratch.file("plan.yaml", "schema: sweep/1\nbase: scenario.yaml\naxes:\n" + axes +
+                                      "objectives: {maximize: [output_tokens_per_joule], minimize: [ttft.p99]}\n");
+    std::vector<std::string> arguments = {"optimize", plan, "-o", scratch.path("m")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ran ran = run_program(arguments);
+    CHECK(ran.code == 2);
+    return ran.err;
+  };
+  const std::vector<std::string> typed = {"--max", "output_tokens_per_jule,max_num_seqs", "--slo",
+                                          "ttft.p99, count<=2"};
+  const std::string broken =
+      said("  serving.batcher.max_num_seqs: {range: [1, 9]}\n  hardware.devices[0].count: [1, 2]\n", typed);
+  CHECK(holds(broken, "'step' is missing"));
+  CHECK(holds(broken, "did you mean 'output_tokens_per_joule'?"));
+  CHECK(holds(broken, "'ttft.p99' is no limit"));
+  CHECK(holds(broken, "3 errors."));
+  const std::string of_values =
+      said("  hardware.devices[0].count: [-1, 1]\n  model: [qwen2.5-1.5b, qwen2.5-15b]\n", typed);
+  CHECK(holds(of_values, "'count'"));
+  CHECK(holds(of_values, "did you mean 'output_tokens_per_joule'?"));
+  // Three devices are not shared evenly, which is looked at where all keys can be read.
+  for (const char* seqs : {"[0, 8]", "[8, 0]"}) {
+    const std::string hidden = said(std::string("  serving.batcher.max_num_seqs: ") + seqs +
+                                        "\n  serving.tensor_parallel: [1, 3]\n  hardware.devices[0].count: [3]\n",
+                                    {});
+    CHECK(holds(hidden, "'max_num_seqs' must be at least 1"));
+    CHECK_MESSAGE(holds(hidden, "tensor parallelism 3 is no multiple of the 2 KV heads"), hidden);
+  }
+}
+
 }  // namespace llmscape::test::optimize_test

@@ -152,6 +152,59 @@ TEST_CASE("sums over windows of unlike length, and peaks of unlike slices, are n
   CHECK(pareto({"--min", "total_cost,tpot.mean", "--where", "memory == 2 TB/s"}).code == 0);
   CHECK(pareto({"--min", "tpot.mean", "--max", "output_tokens_per_s", "--slo", "total_cost<=1"}).code == 2);
   CHECK(holds(pareto({"--preset", "power"}).err, "peak_w, the peak of slices that differ in length"));
+  // The page is written, and ranks nothing by it; as a limit it is refused.
+  const auto report = [&](const char* slo) {
+    return run_program({"report", scratch.path(""), "-q", "--min", "total_cost,tpot.mean", "--slo", slo, "-o",
+                        scratch.path("page.html")});
+  };
+  CHECK(report("tpot.mean<=1 s").code == 0);
+  CHECK(holds(scratch.content("page.html"), R"("over":["window"],"instead":"cost_per_million_output_tokens")"));
+  CHECK(holds(report("total_cost<=1").err, "compares what was taken over unlike lengths of time"));
+}
+
+TEST_CASE("groups in which windows are alike are ranked each by itself, and against no other") {
+  const Scratch scratch;
+  std::string csv;
+  std::uint64_t point = 0;
+  // Of each memory the first rate costs less and the second is faster: both are on its frontier. Of all four, the two
+  // of 2 TB/s cost less for no merit (57.3 s against 61.6 s).
+  const auto add = [&](const char* memory, double window, const char* rate, double cost, double tpot) {
+    csv +=
+        csv_row(row(point++, {memory, rate}, {{"total_cost", cost}, {"window_s", window}, {"tpot.mean", tpot}}), false);
+  };
+  const auto rows = [&](double last) {
+    csv = explore::csv_header({"hardware", "rate"}, false);
+    point = 0;
+    add("2 TB/s", 57.3, "1 /s", 0.047, 0.020);
+    add("2 TB/s", 57.3, "2 /s", 0.048, 0.019);
+    add("4.8 TB/s", 61.6, "1 /s", 0.051, 0.021);
+    add("4.8 TB/s", last, "2 /s", 0.052, 0.020);
+    scratch.file("results.csv", csv);
+  };
+  const auto pareto = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"pareto", scratch.path(""), "--min", "total_cost,tpot.mean"});
+    return run_program(more);
+  };
+  rows(61.6);
+  CHECK(pareto({}).code == 2);
+  const Ran alone = pareto({"--group", "hardware"});
+  CHECK(alone.code == 0);
+  CHECK(alone.out.starts_with("hardware=2 TB/s: hardware=2 TB/s rate=1 /s is"));
+  CHECK_MESSAGE(holds(alone.out, "\nhardware=4.8 TB/s: hardware=4.8 TB/s rate=1 /s is"), alone.out);
+  CHECK(holds(alone.out, "No group is held against another"));
+  CHECK_FALSE(holds(alone.out, "all groups together"));
+  const auto json = nlohmann::json::parse(pareto({"--group", "hardware", "--format", "json"}).out);
+  CHECK(json["groups_alone"] == true);
+  CHECK(json["best"].empty());
+  REQUIRE(json["groups"].size() == 2);
+  for (const auto& group : json["groups"]) {
+    CHECK(group["points"].size() == 2);
+    for (const auto& one : group["points"]) CHECK(one["best_of_all"] == false);
+  }
+  // What dominates 4.8 TB/s at 1 /s, were all windows alike, is of the other memory.
+  CHECK(holds(pareto({"--group", "hardware", "--dominates", "2"}).out, "Nothing dominates"));
+  rows(57.3);
+  CHECK(pareto({"--group", "hardware"}).code == 2);
 }
 
 TEST_CASE("pareto writes pareto.csv, and answers 1 when nothing qualifies") {

@@ -55,7 +55,7 @@ TEST_CASE("search says after its first run that no run has a metric of the SLO")
     CHECK(ran.out.empty());
     CHECK(holds(ran.err, "the run has no 'goodput_rps'"));
     CHECK(holds(ran.err, "the run has no 'total_cost'"));
-    CHECK(holds(ran.err, "2 errors."));
+    CHECK(holds(ran.err, "2 errors. workload.arrivals.rate = 5 /s was run, and no other value looked at. See "));
   }
 }
 
@@ -75,11 +75,13 @@ TEST_CASE("search, optimize and sensitivity compare no sums over windows whose l
   CHECK(refused.code == 2);
   CHECK(holds(refused.err, "total_joules is a sum over the window, whose length differs from value to value"));
   CHECK(holds(refused.err, "look at joules_per_output_token"));
+  CHECK(holds(refused.err, "1 error. workload.arrivals.rate = 5 /s was run, and no other value looked at. See "));
   CHECK(search({"--set", "window.rule=whole"}).code != 2);
   const Ran optimized =
       run_program({"optimize", plan, "-o", scratch.path("o"), "--min", "total_joules,ttft.p99", "-q", "-j1"});
   CHECK(optimized.code == 2);
   CHECK(holds(optimized.err, "an objective or a limit is total_joules"));
+  CHECK(holds(optimized.err, "1 error. 2 configurations ran, and no more were looked at.\n"));
   const auto sensitivity = [&](const std::string& rule) {
     return run_program({"sensitivity", scenario, "--only", "bandwidth", "--metrics", "total_joules,tpot.mean", "-q",
                         "-j1", "--change", "80%", "--set", "window.rule=" + rule});

@@ -191,9 +191,9 @@ TEST_CASE("list knows each of its listings") {
   CHECK(holds(run_program({"list", "metrics", "--format", "markdown"}).out, "| inter_token_latency |"));
   // Of parts the figures, without tag and source.
   const auto markdown = [](const char* what) { return run_program({"list", what, "--format", "markdown"}).out; };
-  CHECK(holds(markdown("nodes"), "| dgx-a100 | 8 | 300 GB/s | 2.5 us | 200 GB/s | 5 us |"));
+  CHECK(holds(markdown("nodes"), "| dgx-a100 | 8 | 300 GB/s | 2.5 us | 200 GB/s | 5 us |  |"));
   CHECK(holds(markdown("links"), "| infiniband-hdr | 25 GB/s | 2 us |"));
-  CHECK(holds(markdown("tiers"), "| nvme | 15 TB | 48 GB/s | 24 GB/s | 100 us | node |"));
+  CHECK(holds(markdown("tiers"), "| nvme | 15 TB | 48 GB/s | 24 GB/s | 100 us |  | node |"));
 }
 
 TEST_CASE("a trace is described, converted and cut") {

@@ -140,9 +140,9 @@ TEST_CASE("in serving nothing of kv knows a request, nothing of replica a gatewa
 
 TEST_CASE("the namespace is the folder") {
   // The table of metrics goes with the observer's names; a prompt's content is a word of everyone's.
-  const std::vector<std::string> elsewhere = {"sim/result/metric_table", "sim/result/memory_metrics",
-                                              "sim/result/number_metrics", "sim/result/request_metrics",
-                                              "traces/content"};
+  const std::vector<std::string> elsewhere = {"sim/result/metric_table",    "sim/result/energy_metrics",
+                                              "sim/result/memory_metrics",  "sim/result/number_metrics",
+                                              "sim/result/request_metrics", "traces/content"};
   std::size_t files = 0;
   for (const Source& source : sources()) {
     const auto begins = [&](const std::string& name) { return source.path.starts_with(name + '.'); };

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // KV transfers over a fabric that others are on, that breaks, or that leads to decoders that are not there.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <map>
 #include <string>
 
@@ -14,9 +12,7 @@ namespace kv_transfer_run_test {
 
 using namespace llmscape;
 using llmscape::testing::approx;
-using llmscape::testing::json_on_simgrid;
-using llmscape::testing::run_on_event_queue;
-using llmscape::testing::scenario_of;
+using llmscape::testing::run_replayed;
 
 namespace {
 
@@ -44,21 +40,15 @@ struct Pools {
 };
 
 result::RunResult replayed(const std::string& trace, const Pools& pools) {
-  const auto path = std::filesystem::temp_directory_path() / ("llmscape-moved-" + std::to_string(getpid()) + ".jsonl");
-  write_file_atomically(path, trace);
-  const auto read = scenario_of(
-      "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [" + device("in", 1) + ", " +
-      device("out", pools.decoders) + "], fabric: {groups: " + pools.links +
-      "}}\nserving: {batcher: {policy: vllm_v1, max_num_seqs: 64, max_num_batched_tokens: 8192, enable_prefix_caching: "
-      "false, async_scheduling: false}, pools: [{devices: [in], role: prefill, name: in}, {devices: [out], role: "
-      "decode, name: out" +
-      pools.decoder + "}], " + pools.serving + "}\n" + pools.faults + "workload: {replay: {trace: " + path.string() +
-      "}" + pools.workload + "}\nwindow: {rule: whole}\n");
-  REQUIRE(read);
-  const result::RunResult result = run_on_event_queue(*read);
-  CHECK(json_on_simgrid(*read) == result::to_json(result));
-  std::filesystem::remove(path);
-  return result;
+  return run_replayed(trace, [&](const std::string& path) {
+    return "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [" + device("in", 1) + ", " +
+           device("out", pools.decoders) + "], fabric: {groups: " + pools.links +
+           "}}\nserving: {batcher: {policy: vllm_v1, max_num_seqs: 64, max_num_batched_tokens: 8192, "
+           "enable_prefix_caching: false, async_scheduling: false}, pools: [{devices: [in], role: prefill, name: in}, "
+           "{devices: [out], role: decode, name: out" +
+           pools.decoder + "}], " + pools.serving + "}\n" + pools.faults + "workload: {replay: {trace: " + path + "}" +
+           pools.workload + "}\nwindow: {rule: whole}\n";
+  });
 }
 
 double mean_of(const result::RunResult& run, const char* metric) {

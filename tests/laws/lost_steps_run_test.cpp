@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What counts of steps that a fault cuts short, and blocks that a prompt keeps between its chunks.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <string>
 
 #include "tests/support/approx.hpp"
@@ -11,9 +9,7 @@
 
 using namespace llmscape;
 using llmscape::testing::approx;
-using llmscape::testing::json_on_simgrid;
-using llmscape::testing::run_on_event_queue;
-using llmscape::testing::scenario_of;
+using llmscape::testing::run_replayed;
 
 namespace {
 
@@ -24,15 +20,10 @@ const std::string kDevice =
     "kv_tokens: 1000000, idle_power: 100 W, busy_power: 300 W}";
 
 result::RunResult replayed(const std::string& trace, const std::string& scenario) {
-  const auto path = std::filesystem::temp_directory_path() / ("llmscape-lost-" + std::to_string(getpid()) + ".jsonl");
-  write_file_atomically(path, trace);
-  const auto read = scenario_of("schema: scenario/1\nmodel: llama-3.1-8b\n" + scenario +
-                                "workload: {replay: {trace: " + path.string() + "}}\nwindow: {rule: whole}\n");
-  REQUIRE(read);
-  const result::RunResult result = run_on_event_queue(*read);
-  CHECK(json_on_simgrid(*read) == result::to_json(result));
-  std::filesystem::remove(path);
-  return result;
+  return run_replayed(trace, [&](const std::string& path) {
+    return "schema: scenario/1\nmodel: llama-3.1-8b\n" + scenario + "workload: {replay: {trace: " + path +
+           "}}\nwindow: {rule: whole}\n";
+  });
 }
 
 result::RunResult with_fault(const std::string& at, const std::string& async) {
@@ -47,6 +38,26 @@ result::RunResult with_fault(const std::string& at, const std::string& async) {
 }
 
 }  // namespace
+
+// The first call has its 3 tokens, and of 50 the other one's user has seen those of 2.5 to 4 s when he goes. At 1 USD
+// an hour and device that is written off over all tokens, or over those that somebody has the answer of.
+TEST_CASE("what was computed for nobody is no answered token, and those who get an answer pay for it") {
+  const result::RunResult run = replayed(
+      "{\"arrival_s\": 0, \"output_tokens\": 3, \"prompt_tokens\": 500}\n"
+      "{\"arrival_s\": 2, \"output_tokens\": 50, \"prompt_tokens\": 500, \"give_up_s\": 2.05}\n",
+      "hardware: {devices: [" + kDevice +
+          "]}\nserving: {kv_blocks: 1000, batcher: {policy: vllm_v1, max_num_seqs: 4, max_num_batched_tokens: 8000, "
+          "async_scheduling: false, enable_prefix_caching: false}}\n"
+          "cost: {currency: USD, devices: {d: {hourly: 1 /h}}}\n");
+  CHECK(run.requests.completed == 1);
+  const auto emitted = static_cast<double>(run.tokens.emitted);
+  CHECK(emitted >= 3 + 15);
+  CHECK(*run.throughput.answered_share == approx(3 / emitted));
+  CHECK(*run.energy->joules_per_output_token == approx(run.energy->total_joules / emitted));
+  CHECK(*run.energy->joules_per_answered_token == approx(run.energy->total_joules / 3));
+  CHECK(*run.cost->per_million_output_tokens == approx(1e6 * run.window_s / 3600 / emitted));
+  CHECK(*run.cost->per_million_answered_tokens == approx(1e6 * run.window_s / 3600 / 3));
+}
 
 // At 0.25 s half of the prompt's step is done. Then boot until 1.35 s, the same from 0 on, and the second call: 4 steps
 // and 4 tokens until 2.55 s. Joules: 100 W, also while it is down, and 200 W for 0.25 + 0.7 + 0.5 s of work.

@@ -316,6 +316,24 @@ seed: 1
       moved(1, {"hardware.topology={kind: rails, rails: 8, nodes: 2, bandwidth: 50 GB/s, latency: 0 s}"});
   CHECK(figure(rails, "transfer_s") == approx(bytes / 50e9 + latency).epsilon(1e-9));
   CHECK(adapters(rails) == 0);
+  // Where an adapter would carry less than the rail of its device, that is said.
+  const auto warns = [](const std::string& adapter, const std::string& topology) {
+    const auto scenario = scenario_of(
+        "schema: scenario/1\nmodel: llama-3.1-8b\nhardware:\n  devices: [{name: p, preset: h100-sxm, count: 16}]\n"
+        "  topology: " +
+            topology +
+            "\n  fabric: {groups: {p: {node: dgx-h100}}}\n"
+            "workload: {preset: chat-1k, requests: 20}\nseed: 1\n",
+        {"hardware.fabric.groups.p.node.adapter=" + adapter});
+    return std::ranges::any_of(scenario->warnings, [](const std::string& text) {
+      return text.find("'adapter' of the nodes of 'p' has no effect: with 8 rails each device reaches 50 GB/s") !=
+             std::string::npos;
+    });
+  };
+  const char* const eight = "{kind: rails, rails: 8, nodes: 2, bandwidth: 50 GB/s, latency: 0 s}";
+  CHECK(warns("25 GB/s", eight));
+  CHECK_FALSE(warns("50 GB/s", eight));
+  CHECK_FALSE(warns("25 GB/s", "{kind: tree}"));
 }
 
 TEST_CASE("fast links that are said to reach past a node are named: closed forms know no nodes") {

@@ -69,4 +69,17 @@ inline std::string json_on_simgrid(const scenario::Scenario& scenario, std::int6
   });
 }
 
+// A scenario that replays a trace, whose file it is given the path of, on both kernels alike.
+inline result::RunResult run_replayed(const std::string& trace,
+                                      const std::function<std::string(const std::string& path)>& yaml) {
+  const auto path = std::filesystem::temp_directory_path() / ("llmscape-trace-" + std::to_string(getpid()) + ".jsonl");
+  write_file_atomically(path, trace);
+  const auto read = scenario_of(yaml(path.string()));
+  REQUIRE(read);
+  const result::RunResult result = run_on_event_queue(*read);
+  CHECK(json_on_simgrid(*read) == result::to_json(result));
+  std::filesystem::remove(path);
+  return result;
+}
+
 }  // namespace llmscape::testing

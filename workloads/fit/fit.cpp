@@ -94,10 +94,11 @@ std::optional<WorkloadConfig> fit_workload(const Recording& recording, const std
                                       100 * sessions.left_out_calls, 100 * sessions.left_out_time, name));
     if (sessions.cut > 0)
       diagnostics.warning(
-          {}, fmt::format("{} is cut out of longer traffic: {:.0f} % of its sessions have calls within {:.3g} s of an "
-                          "end that cuts them. Those that began before are no starts, no first prompts and no numbers "
-                          "of calls; those that end after it count as going on",
-                          name, 100 * sessions.cut, sessions.cut_within));
+          {}, fmt::format(
+                  "{} seems to be cut out of longer traffic: {:.0f} % of its sessions have calls within {:.3g} s of "
+                  "an end that cuts them. Those that began before are no starts, no first prompts and no numbers "
+                  "of calls; those that end after it count as going on",
+                  name, 100 * sessions.cut, sessions.cut_within));
     out.stream = std::move(sessions.stream);
     starts = std::move(sessions.starts);
     // The recording goes on until the last session ends: its end says nothing of how sessions start.

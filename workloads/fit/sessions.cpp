@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -11,8 +12,26 @@
 namespace llmscape::workloads {
 namespace {
 
-// Whether more of the times lie below `within` than the others' rate would put there, by three standard errors; the
-// first of all, which counts from itself, aside.
+// How many of the times a load that rises or falls steadily would put below `within`, and the error of that: as many
+// as between once and twice that, times the ratio of these to those between twice and three times where it is above 1.
+// A line stays below this, an exponential law meets it.
+struct Steady {
+  double expected = 0, error = 0;
+};
+std::optional<Steady> steady_before(const std::vector<double>& times, double within) {
+  double next = 0, after = 0;
+  for (const double time : times) {
+    next += time >= within && time < 2 * within ? 1 : 0;
+    after += time >= 2 * within && time < 3 * within ? 1 : 0;
+  }
+  if (next <= after) return Steady{next, std::sqrt(2 * next)};
+  if (after == 0) return std::nullopt;
+  const double expected = next * next / after;
+  return Steady{expected, std::sqrt(expected + expected * expected * (4 / next + 1 / after))};
+}
+
+// Whether more of the times lie below `within` than the others' rate would put there, and than a steady rise or fall of
+// it does, each by three standard errors; the first of all, which counts from itself, aside.
 bool is_crowded(const std::vector<double>& times, double within) {
   double near = 0, furthest = 0;
   for (const double time : times) {
@@ -22,7 +41,8 @@ bool is_crowded(const std::vector<double>& times, double within) {
   const double others = static_cast<double>(times.size()) - near;
   if (others < std::max(2.0, 0.1 * static_cast<double>(times.size()))) return false;
   const double expected = others * within / (furthest - within);
-  return near > 1 + expected + 3 * std::sqrt(expected);
+  const auto steady = steady_before(times, within);
+  return near > 1 + expected + 3 * std::sqrt(expected) && steady && near > 1 + steady->expected + 3 * steady->error;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pinned points side by side: configuration, metrics with ratios, and the pictures of their runs.
 import {scenarioText} from './data.mjs';
+import {comparableBy} from './derive.mjs';
 import {html, svg} from './dom.mjs';
 import {ratioText} from './format.mjs';
 import {groupClass, legendMark} from './markers.mjs';
@@ -92,7 +93,7 @@ function metricTable(app) {
   const both = b !== undefined;
   const rows = (columns) =>
       columns.filter(({values}) => [a, b].some((row) => row !== undefined && !Number.isNaN(values[row])))
-          .map((column) => metricRow(column, a, b));
+          .map((column) => metricRow(data, column, a, b));
   const main = mainMetrics(data, derived), others = data.metrics.filter((column) => !main.includes(column));
   const table = (columns) => html(
       'table', {class: 'metrics'},
@@ -109,17 +110,18 @@ function metricTable(app) {
       html('details', {}, html('summary', {}, 'All metrics'), html('div', {class: 'scroll'}, table(others))));
 }
 
-function metricRow(column, a, b) {
+function metricRow(data, column, a, b) {
   const cells = [
     html('td', {title: column.definition}, column.label),
     html('td', {class: 'number', title: intervalText(column, a)}, column.text(a))
   ];
   if (b !== undefined) {
     const ratio = column.values[b] / column.values[a];
+    const better = comparableBy(data, column, [a, b]) ? column.better : 'neither';
     cells.push(
         html('td', {class: 'number', title: intervalText(column, b)}, column.text(b)),
         html('td', {class: 'number ratio'}, ratioText(ratio)),
-        html('td', {}, Number.isFinite(ratio) && ratio >= 0 ? balance(ratio, column.better) : ''));
+        html('td', {}, Number.isFinite(ratio) && ratio >= 0 ? balance(ratio, better) : ''));
   }
   return html('tr', {}, ...cells);
 }

@@ -14,6 +14,30 @@ export const kFrontier = 5;
 const alike = (columns, a, b) => columns.every(({low, high}) => low[a] <= high[b] && low[b] <= high[a]) &&
     columns.some(({low, high}) => low[a] < high[a] || low[b] < high[b]);
 
+// Whether rows can be ranked by a column: sums over windows of one length or over whole runs of as many calls, peaks in
+// slices of one length, everything else. (sim/explore/comparable.hpp)
+export function comparableBy(data, column, rows) {
+  if (!column?.over) return true;
+  const of = (name, row) => data.columns.get(name)?.values[row] ?? NaN;
+  const near = (a, b, tolerance) => Number.isNaN(a) || Number.isNaN(b) || Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
+  const whole = (row) => Number.isFinite(of('window_s', row)) && Number.isFinite(of('simulated_s', row)) &&
+      near(of('window_s', row), of('simulated_s', row), 1e-5);  // figures of the page have six digits
+  const alike = {
+    window: (a, b) => near(of('window_s', a), of('window_s', b), 1e-3) ||
+        (whole(a) && whole(b) && of('completed', a) === of('completed', b)),
+    slices: (a, b) => near(of('peak_window_s', a), of('peak_window_s', b), 1e-9),
+  };
+  const [first, ...others] = rows.filter((row) => Number.isFinite(column.values[row]));
+  return others.every((row) => column.over.every((what) => alike[what](first, row)));
+}
+
+// The frontier of rows that can be ranked in both columns; nothing where they cannot.
+function frontierOf(data, view, x, y, rows) {
+  return [x, y].every((column) => comparableBy(data, column, rows)) ?
+      paretoFrontier(rows, x.values, y.values, view.x.better, view.y.better) :
+      [];
+}
+
 // Which points stand in the plot, which qualify, the frontier of each group in each chart, and who wins.
 export function derive(data, view) {
   const x = data.columns.get(view.x.name), y = data.columns.get(view.y.name);
@@ -39,7 +63,7 @@ export function derive(data, view) {
       if (qualifies) members[groups.of[row]].push(row);
     }
   }
-  const frontierOf = (rows) => paretoFrontier(rows, x.values, y.values, view.x.better, view.y.better);
+  const frontier = (rows) => frontierOf(data, view, x, y, rows);
   const uncertain = x.low !== x.values || y.low !== y.values;
   const panels = facets.names.map((name, place) => panelOf(name, shown.filter((row) => state[row] && facets.of[row] === place)))
                      .filter(({rows}) => rows.length);
@@ -48,17 +72,20 @@ export function derive(data, view) {
     const own = groups.names.map(() => []);
     for (const row of rows)
       if (state[row] === kQualifies) own[groups.of[row]].push(row);
-    const frontiers = own.map(frontierOf);
+    const frontiers = own.map(frontier);
     if (uncertain) own.forEach((all, group) => {
       for (const row of all)
         if (frontiers[group].some((best) => alike([x, y], row, best))) state[row] = kAlike;
     });
     for (const row of frontiers.flat()) state[row] = kFrontier;
-    return {name, rows, frontiers, best: frontierOf(frontiers.flat())};
+    return {name, rows, frontiers, best: frontier(frontiers.flat())};
   }
   const derived = {x, y, limits, groups, facets, panels, state, shown, qualifying, members, drawn};
   derived.winners = slicesOf(data, view, shown).map((slice) => findWinner(data, view, derived, slice)).filter(Boolean);
   derived.winner = derived.winners[0] ?? null;
+  // Columns that the configurations that qualify cannot be ranked by, and limits that hold them against one amount.
+  derived.unlike = [...new Set([y, x, ...limits.map(({column}) => column)])].filter(
+      (column) => !comparableBy(data, column, column === x || column === y ? members.flat() : shown.filter((row) => data.valid[row])));
   derived.mixed = mixedIn(data, view, panels.map(({rows}) => rows.filter((row) => state[row] >= kQualifies)));
   const rivals = data.count === 1 ? [0] : [derived.winner?.row, derived.winner?.rival];
   derived.pins = view.pins ?? rivals.filter((row) => row !== undefined);
@@ -120,8 +147,8 @@ function findWinner(data, view, {x, y, limits, groups, members, drawn}, slice) {
   const inside = new Set(slice.rows);
   const kept = (lists) => lists.map((rows) => rows.filter((row) => inside.has(row)));
   const own = kept(members);
-  const frontierOf = (rows) => paretoFrontier(rows, x.values, y.values, view.x.better, view.y.better);
-  const best = frontierOf(own.flat());
+  const frontier = (rows) => frontierOf(data, view, x, y, rows);
+  const best = frontier(own.flat());
   let row = bestRow(best, y.values, view.y.better);
   if (row === undefined) return null;
   if (limits.length === 0) row = knee(best, x.values, y.values, view.x.better, view.y.better) ?? row;
@@ -130,12 +157,12 @@ function findWinner(data, view, {x, y, limits, groups, members, drawn}, slice) {
   const winner = {name: slice.name, row, values: [at(y, row)], alone, others};
   const ofX = limits.length === 1 && limits[0].column.name === x.name && limits[0].below === (view.x.better === 'lower');
   if (limits.length > 0 && !ofX) {
-    const rivals = frontierOf(own.filter((_, group) => group !== groups.of[row]).flat());
+    const rivals = frontier(own.filter((_, group) => group !== groups.of[row]).flat());
     const rival = bestRow(rivals, y.values, view.y.better);
     return rival === undefined ? winner : {...winner, rival, values: [at(y, row), at(y, rival)]};
   }
   const bound = ofX ? limits[0].bound : x.values[row];
-  const reached = kept(drawn).map((rows) => along(rows, frontierOf(rows), x, y, view, bound));
+  const reached = kept(drawn).map((rows) => along(rows, frontier(rows), x, y, view, bound));
   const other = reached.map((_, group) => group)
                     .filter((group) => group !== groups.of[row] && reached[group])
                     .reduce((a, b) => a === undefined || better(reached[b], reached[a], view) ? b : a, undefined);

@@ -66,8 +66,10 @@ const kMostSentences = 8;
 
 // A sentence for each part of the sweep whose configurations may be compared.
 function headline({data, view, derived}) {
-  const {winners, limits} = derived;
+  const {winners, limits, unlike} = derived;
   const slo = html('span', {class: 'limit'}, limits.map(limitText).join(', '));
+  const told = unlike.map((column) => html('p', {class: winners.length ? 'note notice' : 'lead'}, unlikeText(data, derived, column)));
+  if (!winners.length && told.length) return told;
   if (!winners.length) {
     const none = data.valid.includes(true) ?
         ['No configuration that is shown ', limits.length ? 'meets ' : 'qualifies', limits.length ? slo : '', '.'] :
@@ -80,7 +82,16 @@ function headline({data, view, derived}) {
     lines.push(html(
         'p', {class: 'more'}, `${winners.length - kMostSentences} more are not compared with these: see one with `,
         html('code', {}, '--where'), '.'));
-  return lines;
+  return [...lines, ...told];
+}
+
+// "Nothing is ranked by total cost: it is a sum over windows that differ in length (57.3 s to 61.6 s). Look at ..."
+export function unlikeText(data, {shown}, column) {
+  const sum = column.over.includes('window'), length = data.columns.get(sum ? 'window_s' : 'peak_window_s');
+  const lengths = shown.filter((row) => data.valid[row] && Number.isFinite(length?.values[row])).sort((a, b) => length.values[a] - length.values[b]);
+  const ends = lengths.length ? ` (${length.text(lengths[0])} to ${length.text(lengths.at(-1))})` : '';
+  const instead = data.columns.get(column.instead)?.label ?? column.instead;
+  return `Nothing is ranked by ${column.label}: it is ${sum ? 'a sum over windows' : 'the peak of slices'} that differ in length${ends}. Look at ${instead}.`;
 }
 
 function sentence(data, view, derived, winner, slo) {

@@ -117,7 +117,8 @@ export class PointTable {
 
   // As long as nothing is sorted: the frontier first, what is not valid last, and by the upright axis.
   #rank(a, b) {
-      const {view, derived: {state, y}} = this.#app, sign = view.y.better === 'higher' ? -1 : 1;
+      const {view, derived: {state, y, unlike}} = this.#app;
+      const sign = unlike.includes(y) ? 0 : view.y.better === 'higher' ? -1 : 1;
       return state[b] - state[a] || sign * (y.values[a] - y.values[b]) || a - b;
   }
 

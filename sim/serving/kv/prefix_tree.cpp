@@ -256,8 +256,8 @@ PrefixTree::Published PrefixTree::publish(PrefixNode* tip, const Prompt& content
   Cursor at(content);
   at.skip(from * block_tokens_);
   while (result.blocks < to) {
-    const bool own_leaf =
-        node != &root_ && node->references == 1 && node->children == 0 && node->stamp == stamp && node->state == 0;
+    const bool own_leaf = node != &root_ && node->references == 1 && node->children == 0 && node->stamp == stamp &&
+                          node->state == 0 && node->begun == 0;
     const std::uint64_t first_block = own_leaf ? 0 : at.hash(block_tokens_);
     PrefixNode* below = own_leaf ? nullptr : child(node, first_block);
     if (!below) {

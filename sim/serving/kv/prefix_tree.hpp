@@ -23,6 +23,7 @@ struct PrefixNode {
   std::int64_t references = 0;  // requests whose path includes it
   std::int64_t children = 0;
   std::uint64_t stamp = 0;      // of the publication that brought its blocks
+  std::int64_t begun = 0;       // sequences that share what lies before its end (WindowEntries): it is not extended
   std::uint64_t state = 0;      // of the recurrent states kept at its end, by time of use; 0: none
   PrefixNode* older = nullptr;  // list of unreferenced nodes, by time of release
   PrefixNode* newer = nullptr;

@@ -72,7 +72,7 @@ void WindowEntries::charge(const Sequence& sequence, std::int64_t sign) {
 }
 
 // A later version of its prompt changes none of it: what is given back is what was taken.
-std::int64_t WindowEntries::take(Request& request, std::int64_t hit_blocks, const PrefixNode* tip) {
+std::int64_t WindowEntries::take(Request& request, std::int64_t hit_blocks, PrefixNode* tip) {
   if (layers_.empty() && pools_.empty()) return 0;
   Sequence& sequence = request.sequence;
   if (!shared_) hit_blocks = 0;
@@ -87,6 +87,7 @@ std::int64_t WindowEntries::take(Request& request, std::int64_t hit_blocks, cons
   }
   if (hit_blocks == 0) return taken;
   sequence.window_behind = tip;
+  ++tip->begun;
   Shared& shared = shares_[tip];
   if (shared.sequences++ > 0) return taken;
   shared.blocks = static_cast<std::int64_t>(std::ceil(before));
@@ -102,7 +103,8 @@ std::int64_t WindowEntries::give_back(Sequence& sequence) {
   std::int64_t free = std::exchange(sequence.window_blocks, 0);
   if (sequence.window_to != 0) charge(sequence, -1);
   sequence.window_from = sequence.window_to = 0;
-  if (const PrefixNode* tip = std::exchange(sequence.window_behind, nullptr)) {
+  if (PrefixNode* tip = std::exchange(sequence.window_behind, nullptr)) {
+    --tip->begun;
     const auto shared = shares_.find(tip);
     if (--shared->second.sequences == 0) {
       free += shared->second.blocks;

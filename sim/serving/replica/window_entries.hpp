@@ -39,9 +39,10 @@ class WindowEntries {
   // Pools of their own have room for it beside what runs.
   [[nodiscard]] bool any_pools() const { return !pools_.empty(); }
   [[nodiscard]] bool pools_fit(const Request& request, const PrefixTree::Match& hit) const;
-  // It starts to run behind a prefix of `hit_blocks` blocks that ends in `tip`, which somebody holds for as long.
-  // Returns the blocks of the pool that are taken now.
-  std::int64_t take(Request& request, std::int64_t hit_blocks, const PrefixNode* tip);
+  // It starts to run behind a prefix of `hit_blocks` blocks that ends in `tip`, which somebody holds for as long, and
+  // which ends there for as long: whoever comes with the same prefix finds it. Returns the blocks of the pool that are
+  // taken now.
+  std::int64_t take(Request& request, std::int64_t hit_blocks, PrefixNode* tip);
   // It runs no more. Returns the blocks of the pool that are free again.
   std::int64_t give_back(Sequence& sequence);
 

@@ -54,6 +54,14 @@ TEST_CASE("numbers may have a unit, and are then in SI units") {
   CHECK(computed("6/rate") == Value(0.1875));
 }
 
+// 0.1 + 0.2 is 0.3 and 5.6e-17 more.
+TEST_CASE("what meets a limit to rounding meets it, and is not beyond it") {
+  for (const char* holds : {"0.1 + 0.2 <= 0.3", "0.3 >= 0.1 + 0.2", "-0.3 >= -0.1 - 0.2", "0 <= 0"})
+    CHECK_MESSAGE(computed(holds) == Value(true), holds);
+  for (const char* fails : {"0.1 + 0.2 > 0.3", "0.3 < 0.1 + 0.2", "0.30000001 <= 0.3", "1e-30 <= 0"})
+    CHECK_MESSAGE(computed(fails) == Value(false), fails);
+}
+
 TEST_CASE("conditions, with and before or, and not before both") {
   CHECK(computed("rate > 32 /s or ttft.p99 <= 200ms and cached") == Value(true));
   CHECK(computed("not cached or rate == 32") == Value(true));

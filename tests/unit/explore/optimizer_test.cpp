@@ -284,6 +284,18 @@ TEST_CASE("a short run is hopeless that misses a limit by more than all of it, i
   CHECK(done(0.6, 1000) != done(0.5, 1200));
 }
 
+// As the two memories of comparable_test: at 3 USD an hour the steady 14.3 s of the slow one's quarter cost 0.0119 USD,
+// 20.4 s of the fast one's 0.0170: 30 % less for no merit, as it does as many calls in more time.
+TEST_CASE("a short run is beaten by no sum over another length of time, nor by a peak of other slices") {
+  const Extent slow{14.3, 18.2, 100, 0.125}, fast{20.4, 17.4, 100, 1.};
+  const Short cheap = {{0.0119}, 0, {}, "steady", false, slow}, dear = {{0.0170}, 0, {}, "steady", false, fast};
+  const auto dropped = [&](const char* metric) { return hopeless({cheap, dear}, 2, {metrics::find_column(metric)}); };
+  CHECK(hopeless({cheap, dear}, 2) == std::vector<bool>{false, true});
+  CHECK(dropped("total_cost") == std::vector<bool>{false, false});
+  CHECK(dropped("peak_w") == std::vector<bool>{false, false});
+  CHECK(dropped("cost_per_million_output_tokens") == std::vector<bool>{false, true});
+}
+
 // 100 calls of a slow machine are ramp and drain alone: 2.46 tokens/J, where it has 4.88 of 400. Those of a fast one
 // have a steady window: 2.80, and 3.04 of 400.
 TEST_CASE("a short run whose figures are of ramp and drain is beaten by none and beats none") {

@@ -45,8 +45,12 @@ TEST_CASE("an SLO is comparisons between commas, and its margins are in the unit
   CHECK_FALSE(read[2].at_most);
   CHECK(margin(read[0], {0.15, 0.2}) == approx(0.05));
   CHECK(margin(read[2], {7, 5}) == 2);
-  CHECK(keeps(read[0], 0));
-  CHECK_FALSE(keeps(read[1], 0));
+  CHECK(keeps(read[0], 0, 0.2));
+  CHECK_FALSE(keeps(read[1], 0, 0.1));
+  // 0.3 - 0.1 is 0.2 less 2.8e-17, and 0.1 + 0.2 is 0.3 and 5.6e-17 more: equal, either way.
+  CHECK(keeps(read[0], 0.3 - (0.1 + 0.2), 0.3));
+  CHECK_FALSE(keeps(read[1], 0.2 - (0.3 - 0.1), 0.2));
+  CHECK_FALSE(keeps(read[0], -1e-8, 0.2));
 }
 
 TEST_CASE("what is no comparison and names that no run has are reported, all of them, where they stand") {

@@ -104,6 +104,12 @@ TEST_CASE("parts of devices and money have a line each where they are known") {
   CHECK(holds(text, "\nin use      gpu: 25.0 % of the time\n"));
   CHECK(holds(text, "\ncost        4.00 USD, 1.11 USD per million output tokens; 12.0 g CO2\n"));
   CHECK(longest_line(text) <= 100);
+  // 1.111 / 0.18; a hundredth more is told nowhere.
+  result.cost->per_million_answered_tokens = 6.17;
+  CHECK(holds(summary(result, false),
+              "4.00 USD, 1.11 USD per million output tokens (6.17 by those of answered calls); "));
+  result.cost->per_million_answered_tokens = 1.12;
+  CHECK_FALSE(holds(summary(result, false), "answered calls"));
 }
 
 TEST_CASE("a run in which nothing happened is told, too") {

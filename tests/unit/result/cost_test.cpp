@@ -32,9 +32,10 @@ CostConfig hourly(double amount) {
 }  // namespace
 
 TEST_CASE("4 $/h at 1,000 tokens a second is 1.111 $ for a million tokens") {
-  const CostResult result = cost_of(hourly(4), {one("gpu")}, joules(0), 3'600'000);
+  const CostResult result = cost_of(hourly(4), {one("gpu")}, joules(0), 3'600'000, 648'000);
   CHECK(*result.total == approx(4));
   CHECK(*result.per_million_output_tokens == approx(4 / 3.6).epsilon(1e-12));
+  CHECK(*result.per_million_answered_tokens == approx(4 / 0.648).epsilon(1e-12));  // 18 % of them: 6.17 $
   CHECK_FALSE(result.capital);
   CHECK_FALSE(result.co2_g);
 }
@@ -43,7 +44,7 @@ TEST_CASE("rent is paid for the time switched on, capital for all the time") {
   CostConfig cost = hourly(4);
   cost.devices["gpu"].capital = 8760;
   cost.devices["gpu"].lifetime = Seconds(31'536'000);  // a year of 8,760 h: 1 an hour for each device
-  const CostResult result = cost_of(cost, {{"gpu", 3, 2 * kHour * 3, kHour * 3}}, joules(0), 1);
+  const CostResult result = cost_of(cost, {{"gpu", 3, 2 * kHour * 3, kHour * 3}}, joules(0), 1, 1);
   REQUIRE(result.by_kind.size() == 2);
   CHECK(result.by_kind[0].first == "rent");
   CHECK(result.by_kind[0].second == approx(12));
@@ -57,7 +58,7 @@ TEST_CASE("energy is paid for, and its carbon counted, as the site draws it") {
   cost.electricity = PerJoule(0.25 / 3.6e6);  // 0.25 /kWh
   cost.carbon = GramsPerJoule(380 / 3.6e6);   // 380 g/kWh
   cost.pue = 1.5;
-  const CostResult result = cost_of(cost, {one("gpu")}, joules(7.2e6), 500'000);  // 2 kWh, 3 of the site
+  const CostResult result = cost_of(cost, {one("gpu")}, joules(7.2e6), 500'000, 500'000);  // 2 kWh, 3 of the site
   CHECK(*result.total == approx(0.75));
   CHECK(*result.per_million_output_tokens == approx(1.5));
   CHECK(*result.co2_g == approx(1140));
@@ -66,27 +67,27 @@ TEST_CASE("energy is paid for, and its carbon counted, as the site draws it") {
 }
 
 TEST_CASE("what has no price is absent, and groups without one beside others are named") {
-  const CostResult nothing = cost_of({}, {one("gpu")}, joules(1), 1);
+  const CostResult nothing = cost_of({}, {one("gpu")}, joules(1), 1, 1);
   CHECK_FALSE(nothing.total);
   CHECK_FALSE(nothing.capital);
   CHECK_FALSE(nothing.co2_g);
   CostConfig some = hourly(4);
   some.electricity = PerJoule(0.25 / 3.6e6);
-  const CostResult partly = cost_of(some, {one("edge"), one("gpu")}, joules(7.2e6), 1);
+  const CostResult partly = cost_of(some, {one("edge"), one("gpu")}, joules(7.2e6), 1, 1);
   CHECK(partly.unpriced == std::vector<std::string>{"edge"});
   CHECK_FALSE(partly.total);  // the rent of the one and the electricity of both are no cost of the run
   CHECK_FALSE(partly.per_million_output_tokens);
   CHECK(partly.by_kind.size() == 2);
-  CHECK_FALSE(cost_of(hourly(4), {one("gpu")}, joules(0), 0).per_million_output_tokens);
+  CHECK_FALSE(cost_of(hourly(4), {one("gpu")}, joules(0), 0, 0).per_million_output_tokens);
   CostConfig capital;
   capital.devices["gpu"].capital = 30'000;
-  const CostResult owned = cost_of(capital, {one("gpu")}, joules(0), 1);
+  const CostResult owned = cost_of(capital, {one("gpu")}, joules(0), 1, 1);
   CHECK(*owned.capital == 30'000);
   CHECK(owned.not_written_off.empty());  // nothing else is money
   capital.electricity = PerJoule(0.25 / 3.6e6);
-  CHECK(cost_of(capital, {one("gpu")}, joules(1), 1).not_written_off == std::vector<std::string>{"gpu"});
+  CHECK(cost_of(capital, {one("gpu")}, joules(1), 1, 1).not_written_off == std::vector<std::string>{"gpu"});
   capital.devices["gpu"].lifetime = Seconds(1e8);
-  CHECK(cost_of(capital, {one("gpu")}, joules(1), 1).not_written_off.empty());
+  CHECK(cost_of(capital, {one("gpu")}, joules(1), 1, 1).not_written_off.empty());
   CHECK_FALSE(owned.total);  // nothing says over which time it is written off
 }
 

@@ -25,7 +25,7 @@ result::RunResult everything() {
     r.latency.set(metric.key, result::Percentiles{count(), number(), number(), number(), number(), number(), number(),
                                                   number(), true});
   r.tokens = {count(), count(), count(), count(), count(), count(), count(), count()};
-  r.throughput = {number(), number(), number(), number(), number(), number(), number(), number(), number()};
+  r.throughput = {number(), number(), number(), number(), number(), number(), number(), number(), number(), number()};
   r.kv = {count(), number(), count(), number()};
   for (Bytes& bytes : r.memory.emplace().by_kind.bytes) bytes = Bytes(number());
   r.kv_tiers.emplace_back();
@@ -36,9 +36,10 @@ result::RunResult everything() {
   for (double* of : {&e.total_joules, &e.mean_w, &e.peak_w, &e.peak_window_s, &e.idle_share, &e.assumed_share})
     *of = number();
   e.joules_per_output_token = number();
+  e.joules_per_answered_token = number();
   e.output_tokens_per_joule = number();
   e.joules_per_request = number();
-  r.cost = result::CostResult{"EUR", {}, number(), number(), number(), number(), number(), {}};
+  r.cost = result::CostResult{"EUR", {}, number(), number(), number(), number(), number(), {}, {}, number()};
   r.area = result::AreaResult{number(), number()};
   result::TimeParts& phases_of = r.breakdown.requests.emplace();
   for (const std::string_view name : serving::kRequestPhaseNames) phases_of.parts.emplace_back(name, number());

@@ -99,6 +99,44 @@ TEST_CASE("layers with a window: the window before a shared prefix's end is held
   CHECK(kv.pool.used() == 0);
 }
 
+// As above, but the first prompt is the shared prefix and no more, and the second one goes on alone from its end: the
+// third one begins there as well, and takes its own 2 x 4 beside the 2 x 4 of window that the second one holds already.
+TEST_CASE(
+    "layers with a window: the window before a prefix is held once, though its only holder went on from its end") {
+  KvMemoryConfig config = pool_of(1000);
+  config.prefix_caching = true;
+  config.windows = {{8, 2}};
+  config.window_pools = {};
+  KvMemory kv(config);
+  const auto asks = [](std::uint64_t id, std::int64_t more) {
+    Request request = sequence_of(16 * 16 + more, 1);
+    request.prompt = {{1, 16 * 16, 0}};
+    if (more > 0) request.prompt.push_back({id, more, 0});
+    return request;
+  };
+  Request first = asks(2, 0), second = asks(3, 16 * 4 - 1), third = asks(4, 16 * 4 - 1);
+  kv.begin(first, 0);
+  kv.extend(first, 16 * 16);
+  kv.release(first);
+  const auto taken_by = [&kv](Request& request) {
+    const std::int64_t before = kv.pool.used();
+    const PrefixTree::Match hit = kv.match(request);
+    CHECK(hit.blocks == 16);
+    const std::int64_t asked = kv.window_blocks(request, hit);
+    kv.begin(request, hit.blocks);
+    CHECK(kv.pool.used() - before == asked + hit.unreferenced_blocks);
+    kv.extend(request, 16 * 4 - 1);
+    return asked;
+  };
+  CHECK(taken_by(second) == 2 * 4 + 2 * 4);
+  CHECK(taken_by(third) == 2 * 4);
+  CHECK(kv.pool.used() ==
+        16 + 2 * 4 + 3 * 2 * 4);  // the prefix, what both computed, and three times 4 blocks of windows
+  kv.release(second);
+  kv.release(third);
+  CHECK(kv.pool.used() == 0);
+}
+
 TEST_CASE("layers with a window: a sequence takes no more behind a prefix, or again, than what it was let in with") {
   KvMemoryConfig config = pool_of(10'000);
   config.prefix_caching = true;

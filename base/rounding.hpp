@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cmath>
+
+namespace llmscape {
+
+// As a share of a limit: what meets it exactly is off by less, either way, as a sum of the same terms in another order
+// and a difference of instants are. All that is held against a limit is held against it by these.
+inline constexpr double kLimitRounding = 1e-9;
+
+inline bool at_most(double value, double limit) { return value <= limit + kLimitRounding * std::abs(limit); }
+inline bool at_least(double value, double limit) { return value >= limit - kLimitRounding * std::abs(limit); }
+
+}  // namespace llmscape
