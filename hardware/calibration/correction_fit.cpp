@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 namespace llmscape::hardware {
 namespace {
@@ -224,7 +225,9 @@ std::optional<EarnedCorrection> earn_correction(const CorrectionPlan& plan, std:
   if (error >= beaten || held_out.coverage < kLeastCoverage) return std::nullopt;
   std::vector<CorrectionRow> all(rows.begin(), rows.end());
   all.insert(all.end(), relatives.begin(), relatives.end());
-  return EarnedCorrection{learned(plan, all, solver), std::move(held_out.predicted), error};
+  EarnedCorrection earned{learned(plan, all, solver), std::move(held_out.predicted), error};
+  if (earned.correction.is_faster_for_slower()) return std::nullopt;
+  return earned;
 }
 
 std::vector<CorrectionTry> correction_tries(const CorrectionPlans& plans, std::span<const CorrectionRow> rows,
@@ -244,24 +247,28 @@ std::optional<BestCorrection> best_correction(const CorrectionPlans& plans, std:
                                               std::span<const Relatives> relatives, bool coarse, double error,
                                               std::size_t fewest) {
   std::optional<BestCorrection> best;
+  const CorrectionPlan* plan = nullptr;
+  double beaten = error;
   for (const CorrectionTry& next : correction_tries(plans, rows, relatives)) {
     if (!coarse && next.plan == &plans.front()) continue;
-    auto earned = earn_correction(*next.plan, rows, kWorthwhile * error, next.relatives->rows, fewest);
+    if (std::exchange(plan, next.plan) != next.plan) beaten = kWorthwhile * (best ? best->earned.error : error);
+    auto earned = earn_correction(*next.plan, rows, beaten, next.relatives->rows, fewest);
     if (!earned) continue;
-    error = earned->error;
+    beaten = earned->error;
     best = {std::move(*earned), next.relatives->whose};
   }
   return best;
 }
 
-const CorrectionPlans& gemm_correction_plans() {
+const CorrectionPlans& gemm_correction_plans(bool chosen) {
   using enum Feature;
-  static const CorrectionPlans plans = coarse_first({{{rows}, {columns}, {depth}},
-                                                     {{rows}, {padding, 0.25}},
-                                                     {{wide_waves, 0.0625}},
-                                                     {{tall_waves, 0.0625}},
-                                                     {{bytes}}});
-  return plans;
+  static const CorrectionPlan whole = {{{rows}, {columns}, {depth}},
+                                       {{rows}, {padding, 0.25}},
+                                       {{wide_waves, 0.0625}},
+                                       {{tall_waves, 0.0625}},
+                                       {{bytes}}};
+  static const CorrectionPlans all = coarse_first(with_table(whole, {{seconds, 0.5}})), slow = coarse_first(whole);
+  return chosen ? slow : all;
 }
 
 const CorrectionPlans& expert_gemm_correction_plans(bool tuned_too) {
@@ -273,7 +280,7 @@ const CorrectionPlans& expert_gemm_correction_plans(bool tuned_too) {
     all.back().push_back({{rows, 4}, {experts, 4}, {columns, 2}, {depth, 2}});
     return all;
   };
-  static const CorrectionPlan whole = {{{rows}, {experts}}, {{rows}, {columns}, {depth}}, {{bytes}}};
+  static const CorrectionPlan whole = {{{rows}, {experts}}, {{rows}, {columns}, {depth}}, {{bytes}}, {{seconds, 0.5}}};
   static const CorrectionPlans plans = with(whole), tuned_plans = with(with_table(whole, {{tuned}, {rows, 2}}));
   return tuned_too ? tuned_plans : plans;
 }

@@ -36,7 +36,8 @@ using CorrectionPlan = std::vector<std::vector<AxisPlan>>;
 
 // The tables that serve each family, in the order in which they are tried: points far apart first.
 using CorrectionPlans = std::vector<CorrectionPlan>;
-const CorrectionPlans& gemm_correction_plans();
+// `chosen`: of rows that count because they took long (see kLaunchBound): of what should be short, only what was slow.
+const CorrectionPlans& gemm_correction_plans(bool chosen = false);
 // `tuned`: of rows some of which ran in kernels that are tuned for their shape.
 const CorrectionPlans& expert_gemm_correction_plans(bool tuned = false);
 // `windows`: of rows some of which a window cuts.
@@ -76,8 +77,8 @@ struct CorrectionTry {
 std::vector<CorrectionTry> correction_tries(const CorrectionPlans& plans, std::span<const CorrectionRow> rows,
                                             std::span<const Relatives> relatives);
 
-// What the tries earn in their order, where each has to lower the error clearly below what went before, `error` at
-// first. `coarse`: the first plan counts.
+// The least error that a plan earns, with the help that lowers it most, where plans behind others have to lower it
+// clearly below theirs, and the first below `error`. `coarse`: the first plan counts.
 struct BestCorrection {
   EarnedCorrection earned;
   const char* whose = "";  // of the relatives that helped

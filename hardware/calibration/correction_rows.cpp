@@ -6,6 +6,14 @@
 #include "hardware/gpu/correction_features.hpp"
 
 namespace llmscape::hardware {
+namespace {
+
+CorrectionRow::Kernel product(Features features, Seconds by_form) {
+  features.set(Feature::seconds, by_form.si());
+  return {features, by_form.si()};
+}
+
+}  // namespace
 
 std::vector<CorrectionRow> correction_rows(const Chip& chip, const ElementwiseParameters& elementwise,
                                            const GemmParameters& p, std::span<const traces::TimedGemm> records) {
@@ -13,7 +21,7 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const ElementwisePa
   for (const traces::TimedGemm& r : records) {
     const auto [gemm, quantisation] = product_of(chip, elementwise, r);
     rows.push_back(
-        {{{features_of(chip, gemm), gemm_cost(chip, p, gemm).time.si()}}, quantisation, r.time.si(), {r.n, r.k}});
+        {{product(features_of(chip, gemm), gemm_cost(chip, p, gemm).time)}, quantisation, r.time.si(), {r.n, r.k}});
   }
   return rows;
 }
@@ -25,8 +33,8 @@ std::vector<CorrectionRow> correction_rows(const Chip& chip, const ElementwisePa
     const ExpertLayerWork work = expert_layer_work(r);
     CorrectionRow& row = rows.emplace_back();
     for (const models::GroupedGemm& gemm : {work.up, work.down})
-      row.kernels.push_back({features_of(gemm, is_tuned({p.tuned.begin(), p.tuned.end()}, gemm)),
-                             grouped_gemm_cost(chip, p, gemm).time.si()});
+      row.kernels.push_back(product(features_of(gemm, is_tuned({p.tuned.begin(), p.tuned.end()}, gemm)),
+                                    grouped_gemm_cost(chip, p, gemm).time));
     for (const models::Elementwise& stream : work.streams)
       row.rest += elementwise_cost(chip, elementwise, stream).time.si();
     row.measured = r.time.si();

@@ -65,6 +65,18 @@ std::vector<std::string> formats_of(const std::vector<Row>& rows, const std::str
   return {formats.begin(), formats.end()};
 }
 
+std::vector<traces::TimedGemm> products_of(const traces::KernelTables& tables, const std::string& engine,
+                                           const std::string& format) {
+  std::vector<traces::TimedGemm> own = in_range(tables.gemm, format, {});
+  std::erase_if(own, [&](const traces::TimedGemm& r) { return r.engine != engine; });
+  return own;
+}
+
+// Of at least one product.
+Seconds fastest(const std::vector<traces::TimedGemm>& products) {
+  return std::ranges::min_element(products, {}, &traces::TimedGemm::time)->time;
+}
+
 }  // namespace
 
 std::vector<std::string> engines_of(const traces::KernelTables& tables) {
@@ -113,15 +125,20 @@ std::vector<std::string> FamilyFits::expert_formats() const {
   return formats.empty() ? formats_of(tables_.grouped_gemm, engine_) : formats;
 }
 
+bool FamilyFits::chosen_by_time(const std::string& format) const {
+  if (engine_.empty()) return false;
+  const std::vector<traces::TimedGemm> own = products_of(tables_, engine_, format);
+  return !own.empty() && fastest(own) >= kLaunchBound;
+}
+
 std::pair<std::vector<traces::TimedGemm>, std::string> FamilyFits::product_rows(const std::string& format) const {
-  std::vector<traces::TimedGemm> own, kept;
-  const std::vector<traces::TimedGemm> all = in_range(tables_.gemm, format, {});
-  std::ranges::copy_if(all, std::back_inserter(own), [&](const auto& r) { return r.engine == engine_; });
+  std::vector<traces::TimedGemm> own = products_of(tables_, engine_, format);
   if (own.empty()) return {};
-  const Seconds floor = std::ranges::min_element(own, {}, &traces::TimedGemm::time)->time;
+  const Seconds floor = fastest(own);
   const std::string cached =
       without_cached_weights(gpu, own, [this](const traces::TimedGemm& r) { return least_work(gpu, r); });
-  if (engine_.empty() || floor < kLaunchBound) return {sample(own), cached};
+  if (!chosen_by_time(format)) return {sample(own), cached};
+  std::vector<traces::TimedGemm> kept;
   std::ranges::copy_if(own, std::back_inserter(kept), [&](const auto& r) { return r.time > kAboveFloor * floor; });
   std::string note = cached + fmt::format(", {} of {} rows above three times a floor of {:.0f} us", kept.size(),
                                           own.size(), 1e6 * floor.si());
@@ -129,7 +146,7 @@ std::pair<std::vector<traces::TimedGemm>, std::string> FamilyFits::product_rows(
   for (const SameLibrary& same : kSameLibrary) {
     if (same.engine != engine_ || same.format != format) continue;
     const auto before = std::ssize(kept);
-    std::ranges::copy_if(all, std::back_inserter(kept), [&](const auto& r) { return r.engine == same.as; });
+    std::ranges::copy(products_of(tables_, std::string(same.as), format), std::back_inserter(kept));
     if (std::ssize(kept) > before)
       note += fmt::format(", {} of {}, which runs the same library", std::ssize(kept) - before, same.as);
   }

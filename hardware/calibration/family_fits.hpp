@@ -92,6 +92,8 @@ class FamilyFits {
   // row above 20 us, count from three times that floor on, and rows of an engine that runs the same library stand in
   // below.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> products(const std::string& format, Scoring scoring) const;
+  // Whether such a table's rows were chosen so.
+  [[nodiscard]] bool chosen_by_time(const std::string& format) const;
   // Layers of routed experts whose rows were dealt out so.
   [[nodiscard]] std::optional<FormFit<GemmParameters>> experts(const std::string& format, Dealt dealt,
                                                                Scoring scoring) const;

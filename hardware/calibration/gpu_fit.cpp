@@ -175,7 +175,7 @@ class GpuFit {
         groups_.set("scales", fitted_group(fitted_scales_fields(), std::move(fit->parameters)));
       }
     }
-    auto form = corrected(gemm_correction_plans(),
+    auto form = corrected(gemm_correction_plans(fits_.chosen_by_time(format)),
                           [&](const FamilyFits& fits, Scoring scoring) { return fits.products(format, scoring); });
     if (!form) return;
     if (base) fits_.gpu.gemm = form->parameters;

@@ -70,6 +70,22 @@ Sum sum_of(const SharedList<CorrectionTable>& tables, const Features& features) 
   return sum;
 }
 
+// The most per cent that a table falls along the seconds, an octave; 0 where they are not among its axes.
+double steepest_fall(const CorrectionTable& table) {
+  double steepest = 0;
+  std::size_t stride = 1;
+  for (std::size_t axis = table.axes.size(); axis-- > 0;) {
+    const auto length = static_cast<std::size_t>(table.axes[axis].points);
+    if (table.axes[axis].feature == Feature::seconds)
+      for (std::size_t point = 0; point < table.percent.size(); ++point)
+        if (point / stride % length + 1 < length)
+          steepest =
+              std::max(steepest, (table.percent[point] - table.percent[point + stride]) / table.axes[axis].octaves);
+    stride *= length;
+  }
+  return steepest;
+}
+
 double faded(double percent, double off) {
   percent *= std::max(0.0, 1 - off * (1 / kFadeOctaves));
   return quick_exp(std::clamp(percent, -kMostPercent, kMostPercent) * 0.01);
@@ -82,6 +98,17 @@ void Features::set(Feature feature, double value) { set_log2(feature, log2_of_po
 double Correction::factor(const Features& features) const {
   const Sum sum = sum_of(tables, features);
   return faded(sum.percent, sum.off);
+}
+
+double Correction::factor(Features features, Seconds by_form) const {
+  features.set(Feature::seconds, by_form.si());
+  return factor(features);
+}
+
+bool Correction::is_faster_for_slower() const {
+  double steepest = 0;  // of all tables together, in per cent an octave
+  for (const CorrectionTable& table : tables) steepest += steepest_fall(table);
+  return steepest > kMostPercent;
 }
 
 CorrectionLine::CorrectionLine(const Correction& correction, Features others, Feature along, std::int64_t window)
@@ -133,6 +160,13 @@ const Fields<Correction>& correction_fields() {
     Fields<P> f("correction", "a factor learned from measured rows, the product of its tables");
     f.add("source", &P::source, "rows it was learned from, error without and with it");
     f.add_group("tables", &P::tables, table_fields(), "the tables").required();
+    f.check([](const P& correction, const YamlNode& node, Diagnostics& diagnostics) {
+      if (correction.is_faster_for_slower())
+        diagnostics.error(node.find("tables")->where,
+                          fmt::format("along the seconds the tables fall by more than {} % an octave: a kernel would "
+                                      "be faster for taking longer",
+                                      kMostPercent));
+    });
     return f;
   }();
   return fields;

@@ -13,8 +13,8 @@
 
 namespace llmscape::hardware {
 
-// What a correction may depend on: sides of an operator and quantities of its form. None of them knows a rate of the
-// chip, so that a faster memory is never slower for being corrected.
+// What a correction may depend on: sides of an operator and quantities of its form. None but `seconds` knows a rate of
+// the chip, and no table falls so far along that that a kernel is faster for a slower memory.
 enum class Feature {
   rows,        // of a GEMM; of an expert's GEMM: rows for each touched expert
   columns,     // outputs of a GEMM
@@ -35,13 +35,14 @@ enum class Feature {
   streams,     // KV heads of all sequences
   group,       // query rows that share a KV head in a decode, query heads in a prompt
   head_width,  // elements of a query or key
-  bytes        // of a weight, of a KV element
+  bytes,       // of a weight, of a KV element
+  seconds      // that a GEMM takes by its form, uncorrected; beyond a table the value at its end holds
 };
-inline constexpr std::size_t kFeatures = 19;
+inline constexpr std::size_t kFeatures = 20;
 inline constexpr std::array<std::string_view, kFeatures> kFeatureNames = {
     "rows",     "columns",   "depth",  "padding",    "wide_waves", "tall_waves", "experts",
     "tuned",    "sequences", "tokens", "context",    "reach",      "cut",        "heads",
-    "kv_heads", "streams",   "group",  "head_width", "bytes"};
+    "kv_heads", "streams",   "group",  "head_width", "bytes",      "seconds"};
 
 // The features of one operator, kept as base-2 logarithms: tables are even in them. Those it lacks lie off any table.
 class Features {
@@ -76,6 +77,10 @@ struct Correction {
   SharedList<CorrectionTable> tables;  // thousands of numbers, and devices are copied with them
 
   [[nodiscard]] double factor(const Features& features) const;
+  // Of a kernel that takes so long by its form.
+  [[nodiscard]] double factor(Features features, Seconds by_form) const;
+  // Whether a table falls so steeply that a kernel of twice the seconds takes less time, corrected.
+  [[nodiscard]] bool is_faster_for_slower() const;
 };
 const Fields<Correction>& correction_fields();
 

@@ -40,7 +40,8 @@ class TablePlace {
       const double asked = (features.log2(axis.feature) - log2_of_point(axis.first)) / axis.octaves;
       const double inside = std::clamp(asked, 0.0, last);
       const auto below = std::min(static_cast<std::int64_t>(inside), std::max<std::int64_t>(0, axis.points - 2));
-      octaves_off_ = std::max(octaves_off_, std::abs(asked - inside) * axis.octaves);
+      const bool ends_hold = axis.feature == Feature::seconds && std::isfinite(asked);
+      if (!ends_hold) octaves_off_ = std::max(octaves_off_, std::abs(asked - inside) * axis.octaves);
       share_[i] = inside - static_cast<double>(below);
       stride_[i] = stride;
       corner_ += stride * static_cast<std::size_t>(below);

@@ -197,10 +197,10 @@ KernelCost gemm_cost(const Chip& chip, const GemmParameters& p, const models::Ge
     if (m > kTiles[kTiles.size() / 2].rows) std::ranges::for_each(kTiles.rbegin(), kTiles.rend(), attempt);
     else std::ranges::for_each(kTiles, attempt);
   }
-  const double factor = p.correction ? p.correction->factor(features_of(chip, g)) : 1;
+  const Seconds by_form = p.launch + Seconds(best);
+  const double factor = p.correction ? p.correction->factor(features_of(chip, g), by_form) : 1;
   const double shortest = static_cast<double>(least_rows);
-  KernelCost cost =
-      cost_of(chip, peak, factor * (p.launch.si() + best), m, shortest * ceil_div(m, shortest), 2 * n * k, bytes);
+  KernelCost cost = cost_of(chip, peak, factor * by_form.si(), m, shortest * ceil_div(m, shortest), 2 * n * k, bytes);
   cost.launch = std::min(kLongestLaunch, p.launch);
   return cost;
 }
@@ -234,14 +234,15 @@ KernelCost cost_of_experts(const Chip& chip, const GemmParameters& p, const mode
     for (const Tile tile : kTiles)
       if (tile.rows >= p.row_tiles.least && tile.rows <= p.row_tiles.most) attempt(tile, tiles_of(tile.rows));
   }
-  const double factor =
-      p.correction ? p.correction->factor(features_of(g, is_tuned({p.tuned.begin(), p.tuned.end()}, g))) : 1;
+  const Seconds by_form = p.launch + Seconds(best);
+  const auto features = [&] { return features_of(g, is_tuned({p.tuned.begin(), p.tuned.end()}, g)); };
+  const double factor = p.correction ? p.correction->factor(features(), by_form) : 1;
   const auto whole = static_cast<int>(least_rows_of(p, g.weights, g.activations));
   // A rank on average has as much to fill up for each expert that it touches as the fullest one.
   const auto spent = g.average.value_or(models::GroupedGemm::Average{rows, experts});
   const double filled = std::max(0.0, tiles_of(whole) * whole - rows) * (spent.experts_touched / experts);
   const double expert_bytes = spent.experts_touched * k * n * weight_bytes;
-  KernelCost cost = cost_of(chip, peak, factor * (p.launch.si() + best), spent.rows, spent.rows, 2 * n * k,
+  KernelCost cost = cost_of(chip, peak, factor * by_form.si(), spent.rows, spent.rows, 2 * n * k,
                             expert_bytes + spent.rows * (k + n) * activation_bytes);
   cost.padding = Flops(filled * (2 * n * k));
   cost.expert_bytes = Bytes(expert_bytes);

@@ -125,6 +125,7 @@ std::vector<CorrectionRow> rows_of_four_sides(int count, std::uint64_t key) {
   for (int i = 0; i < count; ++i) {
     Features f;
     f.set(Feature::bytes, 2);
+    f.set(Feature::seconds, 1e-6);
     double all = 1;
     for (const Feature side : kSides) {
       const double place = std::round(8 * (2 * draws.uniform() - 1)) / 8;
@@ -190,6 +191,45 @@ TEST_CASE("what rows, experts, columns and depth say only together is learned fo
   // Noise alone makes sqrt(2 / pi) x 2 % = 1.6 %, and the form is off by 3.9 %.
   CHECK(error(without) > 0.038);
   CHECK(error(with) < 0.029);
+}
+
+// Kernels of 1 to 256 us by their form, 5 % off for each octave from 16 us: sides say nothing of it.
+TEST_CASE("GEMMs learn by how long their form takes, unless rows were chosen by their time") {
+  RandomStream draws(3);
+  auto rows = rows_of([](double, double, double) { return 1.0; }, 0.01);
+  for (CorrectionRow& row : rows) {
+    auto& [features, seconds] = row.kernels.front();
+    const double octaves = 8 * draws.uniform();
+    row.measured *= std::exp2(octaves) * std::exp(0.05 * (octaves - 4));
+    seconds = 1e-6 * std::exp2(octaves);
+    features.set(Feature::seconds, seconds);
+    for (const Feature feature : {Feature::padding, Feature::wide_waves, Feature::tall_waves, Feature::bytes})
+      features.set(feature, 1);
+  }
+  const auto error = [&](bool chosen) {
+    const std::vector<Relatives> nobody(1);
+    const auto best = best_correction(gemm_correction_plans(chosen), rows, nobody, true, form_alone(rows));
+    return best ? best->earned.error : form_alone(rows);
+  };
+  CHECK(form_alone(rows) == approx(0.1).epsilon(0.1));  // 0.05 x 2 octaves, on average
+  CHECK(error(true) > 0.08);
+  CHECK(error(false) < 0.015);  // noise: 0.8 %
+}
+
+TEST_CASE("of helpers the one that lowers the error most counts, and finer tables only where they do so clearly") {
+  const auto rows = rows_of(powers, 0.05, 200), more = rows_of(powers, 0.02, 600);
+  const std::vector<Relatives> helpers = {{{}, "nobody"}, {rows_of(powers, 0.05, 100), "some"}, {more, "all"}};
+  const CorrectionPlans twice = {kPlan, kPlan};
+  const auto best = best_correction(twice, rows, helpers, true, form_alone(rows));
+  REQUIRE(best);
+  double least = 1;
+  for (const Relatives& helper : helpers) {
+    const auto earned = earn_correction(kPlan, rows, 1, helper.rows);
+    REQUIRE(earned);
+    least = std::min(least, earned->error);
+  }
+  CHECK(best->earned.error == least);
+  CHECK(std::string(best->whose) == "all");
 }
 
 }  // namespace

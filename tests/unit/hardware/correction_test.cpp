@@ -91,6 +91,38 @@ TEST_CASE("an operator that lacks a feature of the tables is not corrected") {
   CHECK(correction().factor(f) == 1);
 }
 
+// 100 us by the form and 20 % more, 200 us and 10 % more; at 400 us, off the table, still 10 %, and 100 us in an
+// operator without a time of its own are off by infinitely many octaves.
+TEST_CASE("along the seconds a table's ends hold") {
+  Correction c;
+  c.tables = {{{{Feature::seconds, 1e-4, 1, 2}}, {20, 10}}};
+  CHECK(std::log(c.factor(Features(), Seconds(1e-4))) == approx(0.20));
+  CHECK(std::log(c.factor(Features(), Seconds(std::sqrt(2) * 1e-4))) == approx(0.15));
+  CHECK(std::log(c.factor(Features(), Seconds(4e-4))) == approx(0.10));
+  CHECK(std::log(c.factor(Features(), Seconds(1e-9))) == approx(0.20));
+  CHECK(c.factor(Features()) == 1);
+}
+
+// A factor of e^-0.693 = 1/2 where the form's time doubles: the same time.
+TEST_CASE("tables that fall so far that slower kernels would be faster are told, and refused in files") {
+  Correction c;
+  const auto falls = [&c](double to) {
+    c.tables = {{{{Feature::rows, 1, 1, 2}, {Feature::seconds, 1e-5, 0.5, 3}}, {0, 0, 0, 30, 5, to}}};
+    return c.is_faster_for_slower();
+  };
+  CHECK_FALSE(falls(-29.6));
+  CHECK(falls(-29.7));  // 34.7 in half an octave
+  c.tables = {{{{Feature::seconds, 1e-5, 1, 2}}, {40, 0}}, {{{Feature::seconds, 1e-5, 1, 2}}, {0, -29}}};
+  CHECK_FALSE(c.is_faster_for_slower());
+  c.tables = {{{{Feature::seconds, 1e-5, 1, 2}}, {40, 0}}, {{{Feature::seconds, 1e-5, 1, 2}}, {0, -30}}};
+  CHECK(c.is_faster_for_slower());
+  Diagnostics diagnostics;
+  const std::string text = "tables:\n  - axes: [{feature: seconds, first: 1e-5, points: 2}]\n    percent: [69, -1]\n";
+  const YamlNode tree = read_yaml(std::make_shared<const SourceText>(SourceText{"c.yaml", text}), diagnostics);
+  CHECK_FALSE(correction_fields().read(c, tree, diagnostics));
+  CHECK(diagnostics.text(false).find("faster for taking longer") != std::string::npos);
+}
+
 TEST_CASE("a correction of two features takes the last axis as the fastest") {
   Correction c;
   c.tables = {{{{Feature::rows, 1, 1, 2}, {Feature::depth, 1, 2, 3}}, {0, 1, 2, 10, 11, 12}}};
