@@ -134,6 +134,13 @@ CorrectionPlan with_table(CorrectionPlan plan, std::vector<AxisPlan> table) {
   return plan;
 }
 
+// With a table over the seconds in each, an octave from point to point: where points are nearer, they take what rows of
+// one batch size have in common for a law of time.
+CorrectionPlans by_seconds(CorrectionPlans plans) {
+  for (CorrectionPlan& plan : plans) plan = with_table(std::move(plan), {{Feature::seconds}});
+  return plans;
+}
+
 Correction learned(const CorrectionPlan& plan, std::span<const CorrectionRow> rows, NearSolver& solver) {
   Correction correction = blank(plan, rows);
   const Matrix held = smoothness(correction);
@@ -267,20 +274,20 @@ const CorrectionPlans& gemm_correction_plans(bool chosen) {
                                        {{wide_waves, 0.0625}},
                                        {{tall_waves, 0.0625}},
                                        {{bytes}}};
-  static const CorrectionPlans all = coarse_first(with_table(whole, {{seconds, 0.5}})), slow = coarse_first(whole);
+  static const CorrectionPlans all = by_seconds(coarse_first(whole)), slow = coarse_first(whole);
   return chosen ? slow : all;
 }
 
 const CorrectionPlans& expert_gemm_correction_plans(bool tuned_too) {
   using enum Feature;
   static const auto with = [](const CorrectionPlan& whole) {
-    CorrectionPlans all = coarse_first(whole);
+    CorrectionPlans all = by_seconds(coarse_first(whole));
     // What the fastest tiles are, and whether weights or products are waited for, depends on all four sides at once.
     all.push_back(all.front());
     all.back().push_back({{rows, 4}, {experts, 4}, {columns, 2}, {depth, 2}});
     return all;
   };
-  static const CorrectionPlan whole = {{{rows}, {experts}}, {{rows}, {columns}, {depth}}, {{bytes}}, {{seconds, 0.5}}};
+  static const CorrectionPlan whole = {{{rows}, {experts}}, {{rows}, {columns}, {depth}}, {{bytes}}};
   static const CorrectionPlans plans = with(whole), tuned_plans = with(with_table(whole, {{tuned}, {rows, 2}}));
   return tuned_too ? tuned_plans : plans;
 }
