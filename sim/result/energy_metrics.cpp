@@ -25,13 +25,16 @@ constexpr std::array kEnergy = {
            .server = &kServerJoules,
            .value =
                [](const RunResult& r) { return r.energy ? Number(r.energy->joules_per_output_token) : std::nullopt; }},
-    Metric{.key = "joules_per_answered_token",
-           .section = "energy",
-           .unit = "J",
-           .text = "joules of all devices, idle ones too / tokens of completed requests, both of the window",
-           .better = Better::lower,
-           .value =
-               [](const RunResult& r) { return r.energy ? Number(r.energy->joules_per_answered_token) : std::nullopt; }},
+    Metric{
+        .key = "joules_per_answered_token",
+        .section = "energy",
+        .unit = "J",
+        .text = "joules of all devices, idle ones too / tokens of completed requests, both of the window",
+        .better = Better::lower,
+        .interval = true,
+        .server = &kServerJoules,
+        .value =
+            [](const RunResult& r) { return r.energy ? Number(r.energy->joules_per_answered_token) : std::nullopt; }},
     Metric{.key = "output_tokens_per_joule",
            .section = "energy",
            .unit = "1/J",
@@ -106,7 +109,9 @@ constexpr std::array kEnergy = {
         .unit = "currency",
         .text = "total_cost / tokens of completed requests in the window x 1,000,000: what those pay who get an answer",
         .better = Better::lower,
-        .value = [](const RunResult& r) { return r.cost ? Number(r.cost->per_million_answered_tokens) : std::nullopt; }},
+        .interval = true,
+        .value =
+            [](const RunResult& r) { return r.cost ? Number(r.cost->per_million_answered_tokens) : std::nullopt; }},
     Metric{.key = "capital",
            .section = "cost",
            .unit = "currency",
