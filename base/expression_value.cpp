@@ -41,9 +41,9 @@ std::optional<double> arithmetic(std::string_view symbol, double a, double b) {
 bool is_comparison(std::string_view symbol) { return symbol.find_first_of("<>=") != std::string_view::npos; }
 
 bool compared(std::string_view symbol, double a, double b) {
-  if (symbol == "<") return !at_least(a, b);
+  if (symbol == "<") return a < b && !at_least(a, b);
   if (symbol == "<=") return at_most(a, b);
-  if (symbol == ">") return !at_most(a, b);
+  if (symbol == ">") return a > b && !at_most(a, b);
   if (symbol == ">=") return at_least(a, b);
   return (a == b) == (symbol == "==");
 }

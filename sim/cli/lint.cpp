@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/passed_on.hpp"
 #include "models/catalog.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/description.hpp"
@@ -36,15 +37,6 @@ Examples:
   llmscape lint scenario.yaml
   llmscape lint my-gpu.yaml config.json requests.csv
   llmscape lint --error-format json scenario.yaml)";
-
-void append(Diagnostics& all, const Diagnostics& more) {
-  for (const Diagnostic& d : more.sorted()) {
-    Diagnostic& added = d.severity == Severity::error ? all.error(d.where, d.message, d.suggestion)
-                                                      : all.warning(d.where, d.message, d.suggestion);
-    for (const std::string& note : d.notes)
-      if (!d.where.source || note != d.where.source->note) added.notes.push_back(note);  // that one comes by itself
-  }
-}
 
 void read_to_the_end(const fs::path& trace, std::string_view format, std::int64_t records, const SourceRange& where,
                      Diagnostics& diagnostics) {
@@ -78,7 +70,7 @@ void lint_sweep(const fs::path& file, Diagnostics& diagnostics) {
   if (plan->config().sample || open == plan->axes().end()) return explore::check_plan(*plan, catalogs(), diagnostics);
   Diagnostics of_values;
   explore::check_space(*plan, catalogs(), false, of_values);
-  append(diagnostics, of_values);
+  pass_on(of_values, diagnostics);
   if (!diagnostics.has_errors())
     diagnostics.warning(open->where,
                         fmt::format("'{}' takes any value between two ends: without 'sample' only 'optimize' takes "
@@ -131,7 +123,7 @@ int lint(const std::vector<std::string>& files, const Messages& messages) {
     const FileKind kind = kind_of(file);
     Diagnostics diagnostics;  // its own: a scenario is not read further once there are errors
     lint_file(file, kind, diagnostics);
-    append(all, diagnostics);
+    pass_on(diagnostics, all);
     if (!diagnostics.has_errors())
       fmt::print("{}: {}{} without mistakes\n", file, is_plural(kind) ? "" : "a ", name_of(kind));
   }

@@ -27,6 +27,14 @@ CLI::Option* repeatable(CLI::App& verb, const std::string& name, const std::stri
       ->allow_extra_args(false);
 }
 
+// Whether it is a metric that no row has.
+bool is_lacking(const std::string& name, const explore::ResultsTable& table) {
+  const metrics::Column* column = metrics::find_column(name);
+  const auto place = static_cast<std::size_t>(column - metrics::columns().data());
+  return !column ||
+         std::ranges::none_of(table.rows, [place](const auto& row) { return row.metrics[place].has_value(); });
+}
+
 }  // namespace
 
 void ObjectiveOptions::add_options(CLI::App& verb) {
@@ -66,7 +74,14 @@ std::vector<Objective> ObjectiveOptions::read(const YamlNode& plan, const explor
       const auto preset =
           *std::ranges::find(explore::objective_presets(), option->results().front(), &explore::ObjectivePreset::name);
       add(preset.maximize, Direction::maximize, "--preset");
-      add(preset.minimize, Direction::minimize, "--preset");
+      const bool old = is_lacking(preset.minimize, table) && !is_lacking(preset.minimize_of_old, table);
+      if (old)
+        diagnostics.warning({},
+                            fmt::format("no result has {}, as those of older versions have none: {} counts tokens of "
+                                        "calls that nobody got an answer of too",
+                                        preset.minimize, preset.minimize_of_old),
+                            "run again with this version");
+      add(old ? preset.minimize_of_old : preset.minimize, Direction::minimize, "--preset");
     } else if (const auto list = std::ranges::find(lists_, option, &List::option); list != lists_.end()) {
       add(option->results()[seen[option]++], list->direction, option->get_name());
     }

@@ -62,9 +62,10 @@ explore::PlanOptimization read_query(const Arguments& arguments, const explore::
   if (query.objectives.empty() && diagnostics.errors() == before)
     diagnostics.error({}, "no objectives", "say --max or --min, or 'objectives' in the plan");
   const YamlNode* planned = plan.tree.find("slo");
+  Diagnostics unheard;  // what is wrong with the plan's is among what was said of the plan
   if (!arguments.slo.empty()) query.slo = explore::read_slo(arguments.slo, "--slo", table, diagnostics);
-  else if (planned && !planned->text.empty() && before == 0)  // else it is among what was said of the plan
-    query.slo = explore::read_slo(planned->text, "slo", table, diagnostics);
+  else if (planned && !planned->text.empty())
+    query.slo = explore::read_slo(planned->text, "slo", table, before == 0 ? diagnostics : unheard);
   query.include_invalid = arguments.include_invalid;
   query.algorithm =
       arguments.algorithm == "moead" ? explore::EvolutionaryAlgorithm::moead : explore::EvolutionaryAlgorithm::nsga2;

@@ -135,7 +135,7 @@ int search(const Arguments& arguments) {
   if (lacking.has_errors()) {
     arguments.messages.show(
         lacking, "See 'llmscape list metrics'.",
-        fmt::format("{} = {} was run, and no other value looked at.", query->number.path, answer.tried.front().text));
+        fmt::format("{} = {} was run, and the search went no further.", query->number.path, answer.tried.front().text));
     return kUsage;
   }
   const std::string text =

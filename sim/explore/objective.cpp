@@ -180,7 +180,7 @@ const std::vector<ObjectivePreset>& objective_presets() {
       {"interactivity", "output tokens/s/device against tokens/s/user, which is 1 / tpot.mean",
        "output_tokens_per_s_per_device," + kPerUser, ""},
       {"cost", "cost of a million tokens of answered calls against tokens/s/user", kPerUser,
-       "cost_per_million_answered_tokens"},
+       "cost_per_million_answered_tokens", "cost_per_million_output_tokens"},
       {"power", "output tokens/s per megawatt of the peak against tokens/s/user",
        "tokens_per_s_per_peak_MW=output_tokens_per_s/(peak_w/1e6)," + kPerUser, ""},
       {"edge", "output tokens/joule against the mean end-to-end latency", "output_tokens_per_joule", "e2e.mean"},

@@ -38,6 +38,7 @@ std::vector<Objective> read_objectives(const YamlNode& text, Direction direction
 struct ObjectivePreset {
   std::string name, text;
   std::string maximize, minimize;  // as read_objectives takes them
+  std::string minimize_of_old{};   // what results of older versions have instead of that
 };
 const std::vector<ObjectivePreset>& objective_presets();
 

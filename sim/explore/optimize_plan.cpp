@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <utility>
 #include <variant>
@@ -105,6 +106,13 @@ class PlanOptimizer {
     progress_(counts_.configurations, query_.evaluations);
     for (std::size_t i = 0; i < batch.size(); ++i) judged[i] = std::move(batch[i].judged);
     return judged;
+  }
+
+  static bool is_of_peaks(const Limit& limit) {
+    const auto has_peak = [](const Expression& side) {
+      return std::ranges::any_of(guarded_in(side), [](const auto* column) { return !is_sum(*column->metric); });
+    };
+    return has_peak(limit.left) || has_peak(limit.right);
   }
 
   [[nodiscard]] std::vector<const metrics::Column*> guarded_in_objectives() const {
@@ -231,7 +239,9 @@ class PlanOptimizer {
       const double by = sides ? margin(limit, *sides) : -1;
       if (sides && keeps(limit, by, sides->right)) continue;
       const double scale = sides ? std::max(std::abs(sides->right), 1e-12) : 1;
-      judged.violation += std::max(-by / scale, 1e-6);
+      // Of slices that grow with the run: what peaks in short ones is no reason to drop a design.
+      const double most = shortened && is_of_peaks(limit) ? 0.5 : std::numeric_limits<double>::infinity();
+      judged.violation += std::clamp(-by / scale, 1e-6, most);
     }
     return judged;
   }

@@ -6,20 +6,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "base/passed_on.hpp"
+#include "sim/explore/numeric_path.hpp"
 
 namespace llmscape::explore {
 namespace {
-
-void add(const Diagnostics& found, Diagnostics& to) {
-  for (const Diagnostic& one : found.sorted()) {
-    Diagnostic& added = one.severity == Severity::error ? to.error(one.where, one.message, one.suggestion)
-                                                        : to.warning(one.where, one.message, one.suggestion);
-    added.notes = one.notes;
-  }
-}
 
 // Reads the scenarios that differ from one in a single axis.
 class SpaceCheck {
@@ -31,6 +28,7 @@ class SpaceCheck {
   Diagnostics refused;  // why scenarios cannot run
   bool one_runs = false;
   std::set<std::string> currencies;
+  std::set<std::size_t> of_whole;  // axes of any value whose key takes whole numbers
 
   void look() {
     const bool first_runs = look_once();
@@ -57,7 +55,7 @@ class SpaceCheck {
         const bool is_others = chosen[axis].values == others_[axis].values;
         Choice choice = chosen[axis];
         const std::optional<int> mistakes = mistakes_of(std::move(chosen));
-        if (is_others && mistakes.value_or(0) > 0) runs = false;
+        if (is_others && mistakes.value_or(1) > 0) runs = false;
         if (!fewest || (mistakes && (*mistakes < *fewest || (*mistakes == *fewest && *mistakes > 0)))) {
           fewest = mistakes;
           if (best_.size() > axis) best_.pop_back();
@@ -74,11 +72,21 @@ class SpaceCheck {
     if (!point) return std::nullopt;
     Diagnostics found;  // its own: where there are errors already, a scenario is not looked at to its end
     const auto scenario = scenario_of(plan_, *point, catalogs_, found);
-    add(found, refused);
+    pass_on(found, refused);
     if (!scenario) return std::max(1, found.errors());
-    one_runs = true;
+    if (!std::exchange(one_runs, true)) find_whole(*scenario);
     if (const auto& cost = scenario->config.cost; cost && cost->currency) currencies.insert(*cost->currency);
     return 0;
+  }
+
+  void find_whole(const scenario::Scenario& scenario) {
+    for (std::size_t axis = 0; axis < plan_.axes().size(); ++axis) {
+      const Axis& varied = plan_.axes()[axis];
+      if (!varied.interval || varied.interval->whole) continue;
+      Diagnostics unheard;  // names are looked at elsewhere
+      const auto number = find_numeric_path(scenario, varied.columns.front(), "axes", unheard);
+      if (number && number->whole) of_whole.insert(axis);
+    }
   }
 
   const Plan& plan_;
@@ -91,7 +99,10 @@ class SpaceCheck {
 void check_space(const Plan& plan, const scenario::Catalogs& catalogs, bool money, Diagnostics& diagnostics) {
   SpaceCheck check(plan, catalogs);
   check.look();
-  if (!plan.config().skip_refused || !check.one_runs) add(check.refused, diagnostics);
+  if (!plan.config().skip_refused || !check.one_runs) pass_on(check.refused, diagnostics);
+  for (const std::size_t axis : check.of_whole)  // its ends are, what lies between is not
+    diagnostics.error(plan.axes()[axis].where,
+                      fmt::format("'{}' takes whole numbers", plan.axes()[axis].columns.front()), "add whole: true");
   if (money && check.currencies.size() > 1)
     diagnostics.error({},
                       fmt::format("an objective or a limit is an amount of money, and prices are in {}: amounts in "

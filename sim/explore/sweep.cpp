@@ -15,6 +15,7 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/opened_files.hpp"
+#include "base/passed_on.hpp"
 #include "sim/explore/results_csv.hpp"
 #include "sim/explore/run_row.hpp"
 #include "sim/run/intervals.hpp"
@@ -225,13 +226,9 @@ std::string values_of(const Plan& plan, const Point& point) {
 
 // Adds what was found of a point. Where others run, a mistake that is in no value has the point's values as a note.
 void add_found(const Diagnostics& found, const std::string& values, bool others_run, Diagnostics& all) {
-  for (Diagnostic& of_point : found.sorted()) {
+  for (const Diagnostic& of_point : found.sorted()) {
     const bool in_value = of_point.where.source && of_point.where.source->name.starts_with("--set ");
-    Diagnostic& added = of_point.severity == Severity::error
-                            ? all.error(of_point.where, std::move(of_point.message), std::move(of_point.suggestion))
-                            : all.warning(of_point.where, std::move(of_point.message), std::move(of_point.suggestion));
-    for (std::string& note : of_point.notes)
-      if (!of_point.where.source || note != of_point.where.source->note) added.notes.push_back(std::move(note));
+    Diagnostic& added = pass_on(of_point, all);
     if (!others_run || in_value) continue;
     added.notes.push_back(values);
     added.notes.emplace_back("others can run: 'skip_refused: true' in the plan leaves out those that cannot");

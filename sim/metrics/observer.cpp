@@ -29,6 +29,16 @@ void check_order(const Request& r) {
   throw std::logic_error("INV-3: the times of request " + std::to_string(r.id) + " are out of order");
 }
 
+// Of the tokens of a call that one who looks at `at` sees, those in the span: `emitted` of them, and before these what
+// was lost and came again.
+double tokens_in(const Span& span, const Request& request, std::int64_t emitted, Seconds at) {
+  double tokens = 0;
+  if (emitted > 0) tokens = static_cast<double>(emitted) * span.share(request.answered_from(at), at);
+  if (request.lost > 0)
+    tokens += static_cast<double>(request.lost) * span.share(request.lost_from(at), std::min(request.first_token, at));
+  return tokens;
+}
+
 }  // namespace
 
 void BatchQuantiles::add(double value) {
@@ -75,12 +85,11 @@ void Observer::on_task_start(const workloads::Program&, Seconds at) {
 }
 
 void Observer::add_open(const Request& request, std::int64_t emitted, Seconds end, const Span& span, WindowSums& sums) {
-  if (emitted > 0) sums.emitted_tokens += static_cast<double>(emitted) * span.share(request.answered_from(end), end);
+  sums.emitted_tokens += tokens_in(span, request, emitted, end);
 }
 
 void Observer::add(const Request& request, Outcome outcome, Seconds at, const Span& span, WindowSums& to) const {
-  const std::int64_t emitted = request.emitted + request.lost;
-  if (emitted > 0) to.emitted_tokens += static_cast<double>(emitted) * span.share(request.answered_from(at), at);
+  to.emitted_tokens += tokens_in(span, request, request.emitted, at);
   if (outcome != Outcome::completed) return;
   const double share = span.share(request.first_token, request.last_token);
   if (share == 0) return;

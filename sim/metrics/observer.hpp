@@ -87,7 +87,7 @@ class Observer : public serving::RequestListener {
                Seconds at) override;
   // Whether the load has begun to fall for good: workloads::Generator::waning().
   std::function<bool()> waning = [] { return false; };
-  // Adds the tokens of a request that is open at the end of the run: `emitted`, those of lost replicas included.
+  // Adds the tokens of a request that is open at the end of the run: `emitted`, and those of lost replicas.
   static void add_open(const serving::Request& request, std::int64_t emitted, Seconds end, const Span& span,
                        WindowSums& sums);
 

@@ -9,8 +9,6 @@
 namespace llmscape::observe {
 namespace {
 
-constexpr double kBeyond = 1.5;  // usual spacings of an engine's samples after which nothing is known of it
-
 constexpr double kEndless = std::numeric_limits<double>::infinity();
 
 bool is_rate(const std::string& quantity) {
@@ -76,7 +74,7 @@ double usual_spacing(const std::vector<Course::Sample>& samples, std::size_t fir
 Covered::Covered(const std::vector<Course::Sample>& samples, double spacing, std::optional<double> quiet)
     : samples_(&samples), spacing_(usual_spacing(samples)), rests_(quiet.has_value()) {
   if (spacing_ == 0) spacing_ = spacing;
-  most_ = std::max(kBeyond * spacing_, quiet.value_or(0));
+  most_ = std::max(kSilent * spacing_, quiet.value_or(0));
 }
 
 std::optional<double> Covered::near(double at) const {
@@ -86,7 +84,7 @@ std::optional<double> Covered::near(double at) const {
   const Course::Sample& nearest = take_next ? *next : *std::prev(next);
   // Before its first sample and after its last one it may not be there yet, or no more.
   const bool within = samples_->front().at <= at && at <= samples_->back().at;
-  if (std::abs(nearest.at - at) <= (within ? most_ : kBeyond / 2 * spacing_)) return nearest.value;
+  if (std::abs(nearest.at - at) <= (within ? most_ : kSilent / 2 * spacing_)) return nearest.value;
   return rests_ ? std::optional(0.0) : std::nullopt;
 }
 
@@ -121,7 +119,7 @@ std::vector<Course::Sample> Observed::total(const std::string& quantity) const {
   if (each.size() == 1) return each.front()->samples();
   const bool of_devices = is_of_devices(quantity);
   std::optional<double> quiet = quiet_after;
-  if (!quiet && log_period) quiet = kBeyond * *log_period;
+  if (!quiet && log_period) quiet = kSilent * *log_period;
   if (spacing == kEndless && log_period) spacing = *log_period;
   std::vector<Covered> parts;
   std::vector<Course::Sample> moments, sum;

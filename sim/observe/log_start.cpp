@@ -38,13 +38,14 @@ std::vector<Onset> onsets_of(const Observed& observed) {
         double period = usual_spacing(samples, i);
         if (period == 0) period = observed.log_period.value_or(kUntold);
         const double gap = samples[i].at - samples[i - 1].at;
-        const bool rested = samples[i - 1].value <= 0 || gap > std::max(1.5 * period, observed.quiet_after.value_or(0));
+        const bool rested =
+            samples[i - 1].value <= 0 || gap > std::max(kSilent * period, observed.quiet_after.value_or(0));
         if (rested) all.push_back({samples[i].at - std::min(period, gap), std::min(period, gap)});
         // Later ones of a server that is never idle are of no use, and of one that often is there are enough.
         constexpr std::size_t kMost = 1000;
         if (all.size() >= kMost) break;
         while (i + 1 < samples.size() && samples[i + 1].value > 0 &&
-               samples[i + 1].at - samples[i].at <= std::max(1.5 * period, observed.quiet_after.value_or(0)))
+               samples[i + 1].at - samples[i].at <= std::max(kSilent * period, observed.quiet_after.value_or(0)))
           ++i;
       }
     }
@@ -149,7 +150,7 @@ std::optional<LogStart> log_start(const Observed& observed) {
   std::vector<Covered> engines;
   double period = 0;
   std::optional<double> quiet = observed.quiet_after;
-  if (!quiet && observed.log_period) quiet = 1.5 * *observed.log_period;
+  if (!quiet && observed.log_period) quiet = kSilent * *observed.log_period;
   if (const auto told_rates = observed.courses.find(quantity::kOutputRate); told_rates != observed.courses.end())
     for (const auto& [engine, course] : told_rates->second) {
       if (course.samples().empty()) continue;

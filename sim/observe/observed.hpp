@@ -70,6 +70,9 @@ struct Request {
   [[nodiscard]] double end() const { return arrival + (gave_up ? *gave_up : e2e.value_or(0)); }
 };
 
+// Usual spacings of an engine's samples after which nothing is known of it, or it rests.
+inline constexpr double kSilent = 1.5;
+
 struct Observed {
   // What the log says of the engine: "engine", "version", "model", "kv_tokens", "kv_blocks", and its arguments by their
   // names with underscores ("tensor_parallel_size").
@@ -86,8 +89,8 @@ struct Observed {
   // The engine's log has a line of each period (usual_spacing, else this many seconds), but none while it is idle: what
   // a line tells as a mean is of one period, however long ago the line before is.
   std::optional<double> log_period;
-  // Engines of these logs write nothing while they rest: one that was silent for so many seconds, and for 1.5 of its
-  // periods, had nothing to do. Absent: what is not sampled is not known.
+  // Engines of these logs write nothing while they rest: one that was silent for so many seconds, and for kSilent of
+  // its periods, had nothing to do. Absent: what is not sampled is not known.
   std::optional<double> quiet_after;
   bool first_tokens_uncounted = false;  // in the rates of answers: the engine counts what it decodes
   // Of prompt tokens that were asked of the prefix cache, those that were there.

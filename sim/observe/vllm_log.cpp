@@ -76,7 +76,7 @@ bool recognises(std::string_view beginning) {
 void read(const std::string& path, Observed& observed, Diagnostics& diagnostics) {
   observed.settings["engine"] = "vllm";
   observed.log_period = 10;  // VLLM_LOG_STATS_INTERVAL; lines of idle engines are of the level DEBUG
-  observed.quiet_after = 1.5 * *observed.log_period;
+  observed.quiet_after = kSilent * *observed.log_period;
   LiveRows file(path);
   std::map<std::string, PrefixHits> hits;
   YearlessClock clock;

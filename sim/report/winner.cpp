@@ -95,33 +95,42 @@ bool counts_emitted(const FrontierView& view) {
   });
 }
 
-// "82.0 % of its tokens were for calls that got no answer" where an objective counts those too; empty where few were.
-std::string for_nobody(const FrontierView& view, const ParetoPoint& point) {
+// The share of its tokens that was in no answer, of calls that got none or answered again, where an objective counts
+// those too; 0 where they are few.
+double unanswered_share(const FrontierView& view, const ParetoPoint& point) {
   static const auto kColumn =
       static_cast<std::size_t>(metrics::find_column("answered_share") - metrics::columns().data());
-  if (!counts_emitted(view)) return "";
+  if (!counts_emitted(view)) return 0;
   const auto& share = view.answer.configurations[point.configuration].metrics[kColumn];
-  if (!share || 1 - share->value <= explore::kMostLost) return "";
-  return fmt::format("{} of its tokens were for calls that got no answer", percent(1 - share->value));
+  return share && 1 - share->value > explore::kMostLost ? 1 - share->value : 0;
 }
 
-// " (100.0 % of its joules are assumed)"; empty where none are.
-std::string assumed(const FrontierView& view, const ParetoPoint& point) {
-  const double share = assumed_share(view, point);
-  const std::string joules = share > 0 ? fmt::format("{} of its joules are assumed", percent(share)) : "";
-  const std::string nobody = for_nobody(view, point);
-  if (joules.empty() && nobody.empty()) return "";
-  return fmt::format(" ({}{}{})", joules, joules.empty() || nobody.empty() ? "" : "; ", nobody);
+constexpr std::string_view kAssumedJoules = "joules are assumed", kUnansweredTokens = "tokens were in no answer";
+
+// " (100.0 % of its joules are assumed; 82.0 % of its tokens were in no answer)"; empty where there is nothing to say.
+std::string remarks(const FrontierView& view, const ParetoPoint& point) {
+  std::string text;
+  const auto add = [&text](double share, std::string_view what) {
+    if (share > 0) text += fmt::format("{}{} of its {}", text.empty() ? "" : "; ", percent(share), what);
+  };
+  add(assumed_share(view, point), kAssumedJoules);
+  add(unanswered_share(view, point), kUnansweredTokens);
+  return text.empty() ? text : fmt::format(" ({})", text);
 }
 
-// "; 100.0 % and 0.0 % of their joules are assumed"
-std::string assumed(const FrontierView& view, const ParetoPoint& one, const ParetoPoint& other) {
-  const double first = assumed_share(view, one), second = assumed_share(view, other);
-  const std::string nobody = for_nobody(view, one), tail = nobody.empty() ? "" : "; " + nobody;
-  if (first == 0 && second == 0) return tail;
-  if (percent(first) == percent(second))
-    return fmt::format("; {} of the joules of both are assumed{}", percent(first), tail);
-  return fmt::format("; {} and {} of their joules are assumed{}", percent(first), percent(second), tail);
+// "; 100.0 % and 0.0 % of their joules are assumed; ..."
+std::string remarks(const FrontierView& view, const ParetoPoint& one, const ParetoPoint& other) {
+  std::string text;
+  const auto add = [&text](double first, double second, std::string_view what) {
+    if (first == 0 && second == 0) return;
+    const std::string a = percent(first), b = percent(second);
+    const auto whose = what.find(' ');  // "joules" of "joules are assumed"
+    if (a == b) text += fmt::format("; {} of the {} of both{}", a, what.substr(0, whose), what.substr(whose));
+    else text += fmt::format("; {} and {} of their {}", a, b, what);
+  };
+  add(assumed_share(view, one), assumed_share(view, other), kAssumedJoules);
+  add(unanswered_share(view, one), unanswered_share(view, other), kUnansweredTokens);
+  return text;
 }
 
 // Where one of them has an interval.
@@ -203,14 +212,14 @@ std::optional<Bound> bound_of(const FrontierView& view) {
 
 // `how`: "with at most" or "with at least" where the ratio is a bound only.
 std::string compared(const FrontierView& view, const explore::Estimate& own, const explore::Estimate& other,
-                     const std::string& rival, const std::string& where, const std::string& assumed,
+                     const std::string& rival, const std::string& where, const std::string& remarks,
                      const std::string& how = "at") {
   const Objective& first = view.query.objectives[0];
   const std::string value = with_unit(own.value, first.unit), other_value = with_unit(other.value, first.unit);
   if (other.value == 0)
-    return fmt::format("with {} {} instead of {} of {}{}{}", spoken(first), value, other_value, rival, where, assumed);
+    return fmt::format("with {} {} instead of {} of {}{}{}", spoken(first), value, other_value, rival, where, remarks);
   return fmt::format("{} {} the {} of {} ({} instead of {}{}{}){}", how, ratio_text(own.value / other.value),
-                     spoken(first), rival, value, other_value, where, assumed,
+                     spoken(first), rival, value, other_value, where, remarks,
                      overlap(own, other) ? ", but their intervals overlap" : "");
 }
 
@@ -222,7 +231,7 @@ constexpr std::string_view kNoOther = "; no other group does";
 std::string against(const FrontierView& view, const ParetoPoint& winner) {
   const Objective& first = view.query.objectives[0];
   const std::string alone =
-      fmt::format("with {} {}{}", spoken(first), with_unit(winner.values[0].value, first.unit), assumed(view, winner));
+      fmt::format("with {} {}{}", spoken(first), with_unit(winner.values[0].value, first.unit), remarks(view, winner));
   if (!view.query.group) return alone + ", the best of those compared";
   const auto bound = bound_of(view);
   if (view.query.objectives.size() == 2 && (bound || !view.query.slo)) {
@@ -245,14 +254,14 @@ std::string against(const FrontierView& view, const ParetoPoint& winner) {
       where += fmt::format(": its last point is at {}", with_unit(rival->near->values[1].value, second.unit));
     }
     return compared(view, winner.values[0], rival->value, beyond.groups[rival->group].name, where,
-                    assumed(whole, *own, *rival->near), how);
+                    remarks(whole, *own, *rival->near), how);
   }
   const ParetoPoint* rival = best_of(view, [&](const ParetoPoint& point) {
     return point.group != winner.group && (view.query.slo || keeps_up(view, point, winner));
   });
   if (!rival) return alone + std::string(kNoOther);
   return compared(view, winner.values[0], rival->values[0], label_of(view, rival->configuration), "",
-                  assumed(view, winner, *rival));
+                  remarks(view, winner, *rival));
 }
 
 // Labels that name the group too.
@@ -285,7 +294,7 @@ std::string sentence(const FrontierView& asked) {
                      : view.answer.knee                ? "where the frontier bends"
                      : in_all                          ? "the best in all objectives"
                                                        : "the best in the first objective",
-                     values(view, winner, 0), assumed(view, winner));
+                     values(view, winner, 0), remarks(view, winner));
 }
 
 // The groups of each slice as slices of their own.

@@ -31,6 +31,8 @@ constexpr std::array kEnergy = {
         .unit = "J",
         .text = "joules of all devices, idle ones too / tokens of completed requests, both of the window",
         .better = Better::lower,
+        .interval = true,
+        .server = &kServerJoules,
         .value =
             [](const RunResult& r) { return r.energy ? Number(r.energy->joules_per_answered_token) : std::nullopt; }},
     Metric{.key = "output_tokens_per_joule",
@@ -107,6 +109,7 @@ constexpr std::array kEnergy = {
         .unit = "currency",
         .text = "total_cost / tokens of completed requests in the window x 1,000,000: what those pay who get an answer",
         .better = Better::lower,
+        .interval = true,
         .value =
             [](const RunResult& r) { return r.cost ? Number(r.cost->per_million_answered_tokens) : std::nullopt; }},
     Metric{.key = "capital",

@@ -10,11 +10,11 @@ namespace {
 void count_unended(const Parts& parts, const serving::Gateway& gateway, Seconds end, const metrics::Span& span,
                    metrics::WindowSums& sums) {
   gateway.calls().for_each_open([&](const serving::Request& request) {
-    std::int64_t emitted = request.lost;
+    std::int64_t emitted = 0;
     if (request.replica >= 0) {
       const serving::Replica& replica = *parts.replicas[static_cast<std::size_t>(request.replica)];
       const serving::DecodeSet& decoding = replica.state().decoding;
-      emitted += decoding.emitted(request) - decoding.unanswered(request, end, replica.totals().cut_decode_steps);
+      emitted = decoding.emitted(request) - decoding.unanswered(request, end, replica.totals().cut_decode_steps);
     }
     metrics::Observer::add_open(request, emitted, end, span, sums);
   });

@@ -119,6 +119,7 @@ class Reader {
     for (const std::string& name : {remote_->site, decode_->site})
       if (const auto site = sites.find(name); site != sites.end())
         link.shared = std::min(link.shared, *site->second.uplink);
+    if (const auto& topology = scenario_.config.hardware.topology) link.planes = topology->planes();
     link.remote = node_of(*remote_);
     link.home = node_of(*decode_);
     return link;

@@ -13,11 +13,15 @@ double mean(std::vector<double>::const_iterator from, std::vector<double>::const
 }
 
 // What so many instances reach of the network of the nodes that they fill.
-BytesPerSecond out_of(const std::optional<hardware::Node>& node, double instances) {
+BytesPerSecond out_of(const std::optional<hardware::Node>& node, std::int64_t planes, double instances) {
   if (!node) return BytesPerSecond(std::numeric_limits<double>::infinity());
   const auto all = static_cast<std::int64_t>(instances);
-  return static_cast<double>(all / node->devices) * node->reached_by(node->devices) +
-         node->reached_by(all % node->devices);
+  const auto reached = [&](std::int64_t some) {
+    if (planes == 1) return node->reached_by(some);
+    const std::int64_t rails = some == 0 ? 0 : (some - 1) * planes / node->devices + 1;
+    return static_cast<double>(rails) / static_cast<double>(planes) * *node->uplink;
+  };
+  return static_cast<double>(all / node->devices) * reached(node->devices) + reached(all % node->devices);
 }
 
 // All but the times.
@@ -47,7 +51,7 @@ OffloadCapacity rates(const OffloadSystem& system, double threshold) {
 }  // namespace
 
 BytesPerSecond OffloadLink::between(double remote_instances, double home_instances) const {
-  return std::min({shared, out_of(remote, remote_instances), out_of(home, home_instances)});
+  return std::min({shared, out_of(remote, planes, remote_instances), out_of(home, planes, home_instances)});
 }
 
 OffloadCapacity offload_capacity(const OffloadSystem& system, double threshold) {

@@ -23,6 +23,7 @@ struct PrefillInstances {
 struct OffloadLink {
   BytesPerSecond shared;
   std::optional<hardware::Node> remote{}, home{};
+  std::int64_t planes = 1;  // rails, each a part of a node's uplink: then adapters are no limit of their own
   [[nodiscard]] BytesPerSecond between(double remote_instances, double home_instances) const;
 };
 

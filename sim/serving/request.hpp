@@ -98,11 +98,10 @@ struct Request {
   void wait(Seconds at) { clock.enter(answered() ? RequestPhase::preempted : RequestPhase::queued, at); }
   void compute(Seconds at) { clock.enter(answered() ? RequestPhase::recompute : RequestPhase::prefill, at); }
   [[nodiscard]] bool answered() const { return seen.first < kNever; }
-  // From when on it had tokens, those of lost replicas too, as one who looks at `at` sees it.
-  [[nodiscard]] Seconds answered_from(Seconds at) const {
-    const Seconds first = std::min(first_lost, first_token);
-    return first >= at ? std::min(arrival, at) : first;
-  }
+  // From when on it had the tokens that are not lost, as one who looks at `at` sees it; and those that are, which came
+  // until it was answered again.
+  [[nodiscard]] Seconds answered_from(Seconds at) const { return first_token < at ? first_token : lost_from(at); }
+  [[nodiscard]] Seconds lost_from(Seconds at) const { return first_lost < at ? first_lost : std::min(arrival, at); }
   // What was answered so far comes again. Returns how much that is.
   std::int64_t lose_answer() {
     lost += emitted;

@@ -10,7 +10,7 @@ import {shownRows, unreadWords} from '../../sim/report/html/filter.mjs';
 import {exactText, ratioText, valueFor} from '../../sim/report/html/format.mjs';
 import {fragmentOf, viewOf} from '../../sim/report/html/link.mjs';
 import {makeScale} from '../../sim/report/html/scale.mjs';
-import {chipTexts, countedText, whereText} from '../../sim/report/html/summary.mjs';
+import {chipTexts, countedText, unlikeText, whereText} from '../../sim/report/html/summary.mjs';
 import {firstView} from '../../sim/report/html/view.mjs';
 
 import {axis, twoByTwo} from './small_data.mjs';
@@ -152,4 +152,24 @@ test('a filter reads quotes and values with blanks', () => {
     ['model=8c', 'model is never 8c'], ['or', 'words and comparisons all have to hold'],
     ['not', 'write != for what a value is not'], ['8b te', 'its quote does not end']
   ]);
+});
+
+// In each of two workloads windows are alike.
+test('windows that are unlike in two slices, or in two groups, are no reason to rank neither', () => {
+  const works = (group) => readData({
+    name: 'sweep', verdicts: Array(4).fill('valid'), scenarios: {lines: [], texts: []}, details: {}, limits: [],
+    group, charts: [{y: 'total_cost', x: 'ttft', better: {total_cost: 'lower', ttft: 'lower'}}],
+    axes: [axis('memory', 'hardware', ['2 TB/s', '4.8 TB/s'], [0, 1, 0, 1]),
+           axis('work', group === 'work' ? 'hardware' : 'workload', ['edit', 'rag'], [0, 0, 1, 1])],
+    metrics: [
+      {name: 'total_cost', unit: 'USD', better: 'lower', over: ['slices', 'window'], instead: 'mean_w', values: [0.0478, 0.0513, 0.09, 0.08]},
+      {name: 'ttft', unit: 's', better: 'lower', values: [0.2, 0.1, 0.2, 0.1]},
+      {name: 'window_s', unit: 's', better: 'neither', values: [50, 50, 80, 80]},
+    ],
+  });
+  const sliced = works('memory'), own = derive(sliced, firstView(sliced));
+  assert.deepEqual([own.unlike, own.winners.map(({name, row}) => [name, row])], [[], [['work=edit', 0], ['work=rag', 3]]]);
+  const grouped = works('work'), apart = derive(grouped, firstView(grouped));
+  assert.deepEqual([apart.winners, apart.panels[0].frontiers], [[], [[1, 0], [3]]]);
+  assert.match(unlikeText(grouped, apart, apart.y), /^No group is held against another by .*: it is a sum over windows .*50.0 s to 80.0 s/);
 });

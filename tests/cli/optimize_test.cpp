@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -166,6 +168,15 @@ TEST_CASE("prices in two currencies have no order: where money is an objective, 
                                    "total_cost <= 5", "--evaluations", "2"});
   CHECK(limited.code == 2);
   CHECK(holds(limited.err, "an objective or a limit is an amount of money, and prices are in EUR and JPY"));
+  // Also where something else of the plan is wrong, and the limit stands in it.
+  std::ifstream read(plan);
+  const std::string yaml((std::istreambuf_iterator<char>(read)), {});
+  const std::string broken =
+      scratch.file("broken.yaml", yaml + "objectives: {minimize: [ttft.p9, tpot.mean]}\nslo: total_cost <= 5\n");
+  const Ran beside = run_program({"optimize", broken, "-o", scratch.path("b"), "-q"});
+  CHECK(beside.code == 2);
+  CHECK_MESSAGE(holds(beside.err, "prices are in EUR and JPY"), beside.err);
+  CHECK(holds(beside.err, "'ttft.p9'"));
   CHECK(run_program({"optimize", plan, "-o", scratch.path("t"), "-q", "--min", "ttft.p99,tpot.mean", "--evaluations",
                      "2", "--include-invalid"})
             .code == 0);
@@ -230,6 +241,34 @@ TEST_CASE("a broken axis, or a first value that cannot run, hides no other mista
     CHECK(holds(hidden, "'max_num_seqs' must be at least 1"));
     CHECK_MESSAGE(holds(hidden, "tensor parallelism 3 is no multiple of the 2 KV heads"), hidden);
   }
+  // Nor does one that is excluded, which is no configuration that runs.
+  const std::string excluded = said(
+      "  serving.batcher.max_num_seqs: [0, 8]\n  serving.tensor_parallel: [1, 3]\n  hardware.devices[0].count: [3]\n"
+      "exclude: [max_num_seqs == 0 and tensor_parallel == 1]\n",
+      {});
+  CHECK_MESSAGE(holds(excluded, "tensor parallelism 3 is no multiple of the 2 KV heads"), excluded);
+}
+
+TEST_CASE("a mistake in a file that a plan includes is told with one note, and whole numbers are asked for") {
+  const Scratch scratch;
+  scratch.file("device.yaml", "schema: device/1\nname: d\npreset: h100-sxm\nnonsense: 3\n");
+  const auto said = [&](const std::string& device, const std::string& axes) {
+    const std::string plan = scratch.file("plan.yaml",
+                                          "schema: sweep/1\nbase: {schema: scenario/1, model: llama-3.2-1b, hardware: "
+                                          "{devices: [{preset: " +
+                                              device + "}]}, workload: {preset: chat-1k, requests: 20}}\naxes:\n" +
+                                              axes + "objectives: {minimize: [ttft.p99, tpot.p99]}\n");
+    const Ran ran = run_program({"optimize", plan, "-o", scratch.path("m")});
+    CHECK(ran.code == 2);
+    return ran.err;
+  };
+  const std::string included = said("./device.yaml", "  workload.arrivals.rate: [1 /s, 2 /s]\n");
+  const std::size_t first = included.find("note: included from ");
+  REQUIRE_MESSAGE(first != included.npos, included);
+  CHECK_MESSAGE(included.find("note: included from ", first + 1) == included.npos, included);
+  const std::string broken = said("h100-sxm", "  serving.batcher.max_num_seqs: {between: [8, 64]}\n");
+  CHECK_MESSAGE(holds(broken, "plan.yaml:4:3: error: 'serving.batcher.max_num_seqs' takes whole numbers"), broken);
+  CHECK(holds(broken, "add whole: true"));
 }
 
 }  // namespace llmscape::test::optimize_test

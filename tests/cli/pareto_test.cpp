@@ -93,6 +93,22 @@ TEST_CASE("money has the currency of the scenario's prices") {
   CHECK(holds(ran.out, "  min EUR/Mtoken  "));                                                // the table
 }
 
+TEST_CASE("the preset of costs takes what results of older versions have, and says so") {
+  const auto told = [](const char* metric) {
+    const Scratch scratch;
+    std::string csv = explore::csv_header({"hardware"}, false);
+    std::uint64_t point = 0;
+    for (const auto& [hardware, cost, tpot] : {std::tuple("l4", 1., 0.1), {"cim", 4., 0.05}})
+      csv += csv_row(row(point++, {hardware}, {{metric, cost}, {"tpot.mean", tpot}}), false);
+    scratch.file("results.csv", csv);
+    const Ran ran = run_program({"pareto", scratch.path(""), "--preset", "cost"});
+    CHECK_MESSAGE(ran.code == 0, ran.err);
+    return ran.err;
+  };
+  CHECK(told("cost_per_million_answered_tokens").empty());
+  CHECK(holds(told("cost_per_million_output_tokens"), "warning: no result has cost_per_million_answered_tokens"));
+}
+
 TEST_CASE("an SLO and --dominates do not put amounts in two currencies side by side") {
   const Scratch scratch;
   std::string csv = explore::csv_header({"hardware"}, false);

@@ -55,7 +55,7 @@ TEST_CASE("search says after its first run that no run has a metric of the SLO")
     CHECK(ran.out.empty());
     CHECK(holds(ran.err, "the run has no 'goodput_rps'"));
     CHECK(holds(ran.err, "the run has no 'total_cost'"));
-    CHECK(holds(ran.err, "2 errors. workload.arrivals.rate = 5 /s was run, and no other value looked at. See "));
+    CHECK(holds(ran.err, "2 errors. workload.arrivals.rate = 5 /s was run, and the search went no further. See "));
   }
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("search, optimize and sensitivity compare no sums over windows whose l
   CHECK(refused.code == 2);
   CHECK(holds(refused.err, "total_joules is a sum over the window, whose length differs from value to value"));
   CHECK(holds(refused.err, "look at joules_per_output_token"));
-  CHECK(holds(refused.err, "1 error. workload.arrivals.rate = 5 /s was run, and no other value looked at. See "));
+  CHECK(holds(refused.err, "1 error. workload.arrivals.rate = 5 /s was run, and the search went no further. See "));
   CHECK(search({"--set", "window.rule=whole"}).code != 2);
   const Ran optimized =
       run_program({"optimize", plan, "-o", scratch.path("o"), "--min", "total_joules,ttft.p99", "-q", "-j1"});

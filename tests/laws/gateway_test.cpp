@@ -167,8 +167,9 @@ TEST_CASE("tokens of a call that is tried again are spread from the first that i
   system.run({call(0, prompt(1, 1000), 10)});
   const serving::Request& request = system.answers[0].request;
   CHECK(request.lost == 3);
-  CHECK(request.answered_from(request.last_token).si() == approx(kPrefill));
-  CHECK(request.answered_from(Seconds(kPrefill / 2)) == request.arrival);
+  CHECK(request.lost_from(request.last_token).si() == approx(kPrefill));
+  CHECK(request.lost_from(Seconds(kPrefill / 2)) == request.arrival);
+  CHECK(request.answered_from(request.last_token) == request.first_token);  // those of its answer
 }
 
 }  // namespace gateway_test

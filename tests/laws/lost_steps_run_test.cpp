@@ -19,10 +19,11 @@ const std::string kDevice =
     "time: 100000 ms, kv: 13107200000 B}], decode: {time_per_token: 100 ms, sequences: 1000}, capacity: 80 GB, "
     "kv_tokens: 1000000, idle_power: 100 W, busy_power: 300 W}";
 
-result::RunResult replayed(const std::string& trace, const std::string& scenario) {
+result::RunResult replayed(const std::string& trace, const std::string& scenario,
+                           const std::string& window = "{rule: whole}") {
   return run_replayed(trace, [&](const std::string& path) {
     return "schema: scenario/1\nmodel: llama-3.1-8b\n" + scenario + "workload: {replay: {trace: " + path +
-           "}}\nwindow: {rule: whole}\n";
+           "}}\nwindow: " + window + "\n";
   });
 }
 
@@ -57,6 +58,21 @@ TEST_CASE("what was computed for nobody is no answered token, and those who get 
   CHECK(*run.energy->joules_per_answered_token == approx(run.energy->total_joules / 3));
   CHECK(*run.cost->per_million_output_tokens == approx(1e6 * run.window_s / 3600 / emitted));
   CHECK(*run.cost->per_million_answered_tokens == approx(1e6 * run.window_s / 3600 / 3));
+}
+
+// 16 of 60 tokens come until the fault at 2 s. Answered again, they come from 12.6 s to 18.5 s: 5 s x 300 W of the
+// window for 5 / 5.9 of 60 tokens, 29.5 J each, and none of those that were lost long before.
+TEST_CASE("tokens of a lost replica count where they came, those of the answer in the answer's time") {
+  const result::RunResult run = replayed(
+      "{\"arrival_s\": 0, \"output_tokens\": 60, \"prompt_tokens\": 500}\n",
+      "hardware: {devices: [" + kDevice +
+          "]}\nserving: {kv_blocks: 1000, cold_start: {boot: 10 s, bandwidth: 100000 TB/s}, batcher: {policy: vllm_v1, "
+          "max_num_seqs: 4, max_num_batched_tokens: 8000, async_scheduling: false, enable_prefix_caching: false}}\n"
+          "faults: {schedule: [{at: 2 s, lasts: 0.1 s, group: d, device: 0}]}\n",
+      "{rule: between, from: 13 s, to: 18 s}");
+  CHECK(run.fleet->lost_tokens > 10);
+  CHECK(*run.energy->joules_per_answered_token == approx(29.5));
+  CHECK(*run.energy->joules_per_output_token == approx(29.5));
 }
 
 // At 0.25 s half of the prompt's step is done. Then boot until 1.35 s, the same from 0 on, and the second call: 4 steps

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -12,27 +11,52 @@
 namespace llmscape::workloads {
 namespace {
 
-// How many of the times a load that rises or falls steadily would put below `within`, and the error of that: as many
-// as between once and twice that, times the ratio of these to those between twice and three times where it is above 1.
-// A line stays below this, an exponential law meets it.
+// How many of the times a load whose rate changes steadily would put below `within`, and the error of that: by the
+// exponential law of the rate that fits those behind best, as far as they have come by chance (Poisson), counted in
+// spans as long.
 struct Steady {
   double expected = 0, error = 0;
 };
-std::optional<Steady> steady_before(const std::vector<double>& times, double within) {
-  double next = 0, after = 0;
-  for (const double time : times) {
-    next += time >= within && time < 2 * within ? 1 : 0;
-    after += time >= 2 * within && time < 3 * within ? 1 : 0;
+Steady steady_before(const std::vector<double>& times, double within, double duration) {
+  constexpr double kFewest = 3, kMost = 12;  // spans: a line that is long enough to bend is no law of all of it
+  const double spans = std::clamp(std::floor(duration / within) - 1, kFewest, kMost);
+  std::vector<double> counts(static_cast<std::size_t>(spans));
+  for (const double time : times)
+    if (time >= within && time < (spans + 1) * within) ++counts[static_cast<std::size_t>(time / within) - 1];
+  double sum = 0;
+  for (const double count : counts) sum += count;
+  // Newton's method: count i is exp(level + slope * x) with x = i - centre. Of a law without an end, as where all lie
+  // in one span, as many steps as say that it is steep.
+  const double centre = (spans - 1) / 2, before = -1 - centre;
+  double level = std::log(std::max(sum / spans, 1e-9)), slope = 0, variance = 0;
+  for (int step = 0; step < 50; ++step) {
+    double level_gain = 0, slope_gain = 0, s0 = 0, s1 = 0, s2 = 0;
+    double x = -centre;
+    for (const double count : counts) {
+      const double mean = std::exp(level + slope * x);
+      level_gain += count - mean;
+      slope_gain += (count - mean) * x;
+      s0 += mean;
+      s1 += mean * x;
+      s2 += mean * x * x;
+      ++x;
+    }
+    const double determinant = s0 * s2 - s1 * s1;
+    if (determinant <= 0) break;
+    variance = (s2 - 2 * s1 * before + s0 * before * before) / determinant;
+    const double by_level = std::clamp((level_gain * s2 - slope_gain * s1) / determinant, -1., 1.);
+    const double by_slope = std::clamp((slope_gain * s0 - level_gain * s1) / determinant, -0.5, 0.5);
+    level += by_level;
+    slope += by_slope;
+    if (std::abs(by_level) + std::abs(by_slope) < 1e-9) break;
   }
-  if (next <= after) return Steady{next, std::sqrt(2 * next)};
-  if (after == 0) return std::nullopt;
-  const double expected = next * next / after;
-  return Steady{expected, std::sqrt(expected + expected * expected * (4 / next + 1 / after))};
+  const double expected = std::exp(level + slope * before);
+  return {expected, std::sqrt(expected + expected * expected * variance)};
 }
 
 // Whether more of the times lie below `within` than the others' rate would put there, and than a steady rise or fall of
 // it does, each by three standard errors; the first of all, which counts from itself, aside.
-bool is_crowded(const std::vector<double>& times, double within) {
+bool is_crowded(const std::vector<double>& times, double within, double duration) {
   double near = 0, furthest = 0;
   for (const double time : times) {
     near += time < within ? 1 : 0;
@@ -41,8 +65,9 @@ bool is_crowded(const std::vector<double>& times, double within) {
   const double others = static_cast<double>(times.size()) - near;
   if (others < std::max(2.0, 0.1 * static_cast<double>(times.size()))) return false;
   const double expected = others * within / (furthest - within);
-  const auto steady = steady_before(times, within);
-  return near > 1 + expected + 3 * std::sqrt(expected) && steady && near > 1 + steady->expected + 3 * steady->error;
+  if (near <= 1 + expected + 3 * std::sqrt(expected)) return false;
+  const Steady steady = steady_before(times, within, duration);
+  return near > 1 + steady.expected + 3 * steady.error;
 }
 
 }  // namespace
@@ -71,8 +96,8 @@ SessionEnds ends_of(const std::vector<Session>& sessions, double duration) {
   if (gaps.empty()) return out;
   std::ranges::sort(gaps);
   out.within = std::min(quantile_of(gaps, 0.99), duration / 4);
-  out.begins_cut = is_crowded(begins, out.within);
-  out.ends_cut = is_crowded(ends, out.within);
+  out.begins_cut = is_crowded(begins, out.within, duration);
+  out.ends_cut = is_crowded(ends, out.within, duration);
   return out;
 }
 

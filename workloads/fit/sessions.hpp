@@ -14,8 +14,8 @@ std::vector<Session> sessions_of(const Recording& recording);
 // Whether a recording was cut out of longer traffic, so that sessions under way seem to begin, or to end, at its ends:
 // within the time that 99 % of the calls of a session wait for the next (at most a quarter of the recording) of its
 // beginning more sessions begin than later ones at their rate by chance (three standard errors), and more than where
-// the rate rises or falls as it does over the two such times behind that, and likewise of its end. Where fewer than a
-// tenth lie further inside, as in a trace whose sessions all begin at once, nothing tells.
+// the rate rises or falls as it does over the next such times (up to twelve), and likewise of its end. Where fewer than
+// a tenth lie further inside, as in a trace whose sessions all begin at once, nothing tells.
 struct SessionEnds {
   double within = 0;  // seconds
   bool begins_cut = false, ends_cut = false;

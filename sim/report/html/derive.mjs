@@ -81,11 +81,16 @@ export function derive(data, view) {
     return {name, rows, frontiers, best: frontier(frontiers.flat())};
   }
   const derived = {x, y, limits, groups, facets, panels, state, shown, qualifying, members, drawn};
-  derived.winners = slicesOf(data, view, shown).map((slice) => findWinner(data, view, derived, slice)).filter(Boolean);
+  const slices = slicesOf(data, view, shown);
+  derived.winners = slices.map((slice) => findWinner(data, view, derived, slice)).filter(Boolean);
   derived.winner = derived.winners[0] ?? null;
-  // Columns that the configurations that qualify cannot be ranked by, and limits that hold them against one amount.
+  // Columns that the configurations of a slice that qualify cannot be ranked by, and limits that hold them against one
+  // amount; and those of them that do rank each group by itself.
+  const sets = slices.map((slice) => new Set(slice.rows));
+  const alikeIn = (column, lists) => sets.every((inside) => lists.every((rows) => comparableBy(data, column, rows.filter((row) => inside.has(row)))));
   derived.unlike = [...new Set([y, x, ...limits.map(({column}) => column)])].filter(
-      (column) => !comparableBy(data, column, column === x || column === y ? members.flat() : shown.filter((row) => data.valid[row])));
+      (column) => !alikeIn(column, [column === x || column === y ? members.flat() : shown.filter((row) => data.valid[row])]));
+  derived.alone = derived.unlike.filter((column) => (column === x || column === y) && Boolean(groups.title) && alikeIn(column, members));
   derived.mixed = mixedIn(data, view, panels.map(({rows}) => rows.filter((row) => state[row] >= kQualifies)));
   const rivals = data.count === 1 ? [0] : [derived.winner?.row, derived.winner?.rival];
   derived.pins = view.pins ?? rivals.filter((row) => row !== undefined);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer first: who wins under these limits, how many points say anything, and what is on the frontier.
-import {assumedShare, limitText} from './derive.mjs';
+import {assumedShare, comparableBy, limitText} from './derive.mjs';
 import {html} from './dom.mjs';
 import {grouped, percent, ratioText, valueText} from './format.mjs';
 
@@ -86,12 +86,15 @@ function headline({data, view, derived}) {
 }
 
 // "Nothing is ranked by total cost: it is a sum over windows that differ in length (57.3 s to 61.6 s). Look at ..."
-export function unlikeText(data, {shown}, column) {
-  const sum = column.over.includes('window'), length = data.columns.get(sum ? 'window_s' : 'peak_window_s');
-  const lengths = shown.filter((row) => data.valid[row] && Number.isFinite(length?.values[row])).sort((a, b) => length.values[a] - length.values[b]);
+export function unlikeText(data, {shown, alone}, column) {
+  const valid = shown.filter((row) => data.valid[row]);
+  const what = column.over.find((one) => !comparableBy(data, {...column, over: [one]}, valid)) ?? column.over[0];
+  const sum = what === 'window', length = data.columns.get(sum ? 'window_s' : 'peak_window_s');
+  const lengths = valid.filter((row) => Number.isFinite(length?.values[row])).sort((a, b) => length.values[a] - length.values[b]);
   const ends = lengths.length ? ` (${length.text(lengths[0])} to ${length.text(lengths.at(-1))})` : '';
   const instead = data.columns.get(column.instead)?.label ?? column.instead;
-  return `Nothing is ranked by ${column.label}: it is ${sum ? 'a sum over windows' : 'the peak of slices'} that differ in length${ends}. Look at ${instead}.`;
+  const ranked = alone.includes(column) ? 'No group is held against another by' : 'Nothing is ranked by';
+  return `${ranked} ${column.label}: it is ${sum ? 'a sum over windows' : 'the peak of slices'} that differ in length${ends}. Look at ${instead}.`;
 }
 
 function sentence(data, view, derived, winner, slo) {

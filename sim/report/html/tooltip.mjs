@@ -6,12 +6,14 @@ import {groupClass, legendMark} from './markers.mjs';
 const kMain = [
   'ttft_s.p50', 'ttft_s.p99', 'tpot_s.p50', 'tpot_s.p99', 'e2e_s.p99', 'goodput_rps', 'slo_attainment',
   'requests_per_s', 'output_tokens_per_s', 'output_tokens_per_s_per_device', 'output_tokens_per_joule', 'mean_w',
-  'cost_per_million_output_tokens'
+  'cost_per_million_answered_tokens'
 ];
+// What results of older versions have instead.
+const kOfOld = {cost_per_million_answered_tokens: 'cost_per_million_output_tokens'};
 
 // The metrics of a short list, those on the axes first.
 export function mainMetrics(data, derived) {
-  const main = kMain.map((name) => data.columns.get(name)).filter(Boolean);
+  const main = kMain.map((name) => data.columns.get(name) ?? data.columns.get(kOfOld[name])).filter(Boolean);
   return [...new Set([derived.y, derived.x, ...main].filter((column) => column.metric))];
 }
 

@@ -60,6 +60,11 @@ TEST_CASE("what meets a limit to rounding meets it, and is not beyond it") {
     CHECK_MESSAGE(computed(holds) == Value(true), holds);
   for (const char* fails : {"0.1 + 0.2 > 0.3", "0.3 < 0.1 + 0.2", "0.30000001 <= 0.3", "1e-30 <= 0"})
     CHECK_MESSAGE(computed(fails) == Value(false), fails);
+  // 2^30 = 1,073,741,824: a billionth of it is more than the next whole number is off.
+  for (const char* exact : {"1000000000 < 1000000001", "1073741825 > 1073741824", "1073741824 * 2 <= 2147483648"})
+    CHECK_MESSAGE(computed(exact) == Value(true), exact);
+  for (const char* beyond : {"1000000001 <= 1000000000", "1073741824 >= 1073741825"})
+    CHECK_MESSAGE(computed(beyond) == Value(false), beyond);
 }
 
 TEST_CASE("conditions, with and before or, and not before both") {

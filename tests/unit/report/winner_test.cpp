@@ -43,8 +43,18 @@ TEST_CASE("a winner whose tokens were for nobody is told so, where these count")
     table.rows[0].metrics[place_of("answered_share")] = Estimate{0.18, 0.18, 0.18};
     return said(table, (std::string(metric) + ",ttft.p99").c_str(), "", "");
   };
-  CHECK(has(best("cost_per_million_output_tokens"), "(82.0 % of its tokens were for calls that got no answer)"));
-  CHECK_FALSE(has(best("cost_per_million_answered_tokens"), "got no answer"));
+  CHECK(has(best("cost_per_million_output_tokens"), "(82.0 % of its tokens were in no answer)"));
+  CHECK_FALSE(has(best("cost_per_million_answered_tokens"), "in no answer"));
+  // By hand: 0.5 USD a million of which 80 % were in an answer, against 1 USD of which all, 18 % or 80 % were.
+  const auto pair = [](double rival) {
+    ResultsTable table = pairs("cost_per_million_output_tokens", {{0.5, 0.1}}, {{1, 0.1}});
+    table.rows[0].metrics[place_of("answered_share")] = Estimate{0.8, 0.8, 0.8};
+    table.rows[1].metrics[place_of("answered_share")] = Estimate{rival, rival, rival};
+    return said(table, "cost_per_million_output_tokens,ttft.p99", "", "hardware");
+  };
+  CHECK(has(pair(1), "; 20.0 % and 0.0 % of their tokens were in no answer"));
+  CHECK(has(pair(0.18), "; 20.0 % and 82.0 % of their tokens were in no answer"));
+  CHECK(has(pair(0.8), "; 20.0 % of the tokens of both were in no answer"));
 }
 
 TEST_CASE("a bound is read however it is written, and told with all its digits") {

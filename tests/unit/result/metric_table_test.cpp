@@ -138,4 +138,16 @@ TEST_CASE("the times of a request") {
   CHECK_FALSE(metric("tpot_s").of_request(r));
 }
 
+// What is divided by answered tokens has the same joules and money as what is divided by all: the same errors.
+TEST_CASE("figures by answered token have the intervals of those by emitted ones") {
+  for (const auto& [answered, emitted] : {std::pair("joules_per_answered_token", "joules_per_output_token"),
+                                          {"cost_per_million_answered_tokens", "cost_per_million_output_tokens"}}) {
+    const metrics::Metric &one = *metrics::find_column(answered)->metric,
+                          &other = *metrics::find_column(emitted)->metric;
+    CHECK(one.interval);
+    CHECK(one.interval == other.interval);
+    CHECK(one.server == other.server);
+  }
+}
+
 }  // namespace llmscape::metrics

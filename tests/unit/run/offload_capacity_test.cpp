@@ -142,3 +142,19 @@ TEST_CASE("a threshold above all prompts is the local system alone") {
   system.remote.count = 0;
   CHECK(run::offload_capacity(system, 1e9).total == none.total);
 }
+
+// A node of 8 with 400 GB/s and adapters of 10 GB/s: 30 GB/s by three adapters; of 8 rails three are 150 GB/s, of 2
+// rails one, which four devices have, is 200 GB/s.
+TEST_CASE("instances beside rails reach these, whatever their adapters carry") {
+  run::OffloadLink link{BytesPerSecond(1e15)};
+  link.remote.emplace();
+  link.remote->uplink = llmscape::Sourced(BytesPerSecond(400e9));
+  link.remote->adapter = llmscape::Sourced(BytesPerSecond(10e9));
+  const auto reached = [&](std::int64_t planes) {
+    link.planes = planes;
+    return link.between(3, 1).si();
+  };
+  CHECK(reached(1) == approx(30e9));
+  CHECK(reached(8) == approx(150e9));
+  CHECK(reached(2) == approx(200e9));
+}
