@@ -103,6 +103,34 @@ TEST_CASE("along the seconds a table's ends hold") {
   CHECK(c.factor(Features()) == 1);
 }
 
+// 30 % at the form's own time, launch and all, and nothing an octave to either side.
+TEST_CASE("GEMMs and experts are priced at the seconds that their forms take") {
+  const Gpu gpu = worked_gpu("a100-80");
+  const auto peak_at = [](Seconds time) {
+    Correction c;
+    c.tables = {{{{Feature::seconds, time.si() / 2, 1, 3}}, {0, 30, 0}}};
+    return c;
+  };
+  GemmParameters p = gpu.gemm;
+  p.correction.reset();
+  const models::Gemm gemm{300, 4096, 8192, models::Format(), models::Format()};
+  const Seconds form = gemm_cost(gpu, p, gemm).time;
+  p.correction = peak_at(form);
+  CHECK(gemm_cost(gpu, p, gemm).time.si() == approx(std::exp(0.3) * form.si()).epsilon(1e-4));
+  p.correction = peak_at(2 * form);
+  CHECK(gemm_cost(gpu, p, gemm).time.si() == approx(form.si()));
+
+  GemmParameters of_experts = gpu.expert_gemm.value_or(gpu.gemm);
+  of_experts.correction.reset();
+  models::GroupedGemm experts;
+  experts.rows = 4096;
+  experts.experts_held = experts.experts_touched = 8;
+  experts.n = experts.k = 4096;
+  const Seconds whole = grouped_gemm_cost(gpu, of_experts, experts).time;
+  of_experts.correction = peak_at(whole);
+  CHECK(grouped_gemm_cost(gpu, of_experts, experts).time.si() == approx(std::exp(0.3) * whole.si()).epsilon(1e-4));
+}
+
 // A factor of e^-0.693 = 1/2 where the form's time doubles: the same time.
 TEST_CASE("tables that fall so far that slower kernels would be faster are told, and refused in files") {
   Correction c;
