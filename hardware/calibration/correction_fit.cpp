@@ -254,8 +254,8 @@ std::optional<BestCorrection> best_correction(const CorrectionPlans& plans, std:
                                               std::span<const Relatives> relatives, bool coarse, double error,
                                               std::size_t fewest) {
   std::optional<BestCorrection> best;
-  const CorrectionPlan* plan = nullptr;
-  double beaten = error;
+  const CorrectionPlan* plan = &plans.front();
+  double beaten = kWorthwhile * error;
   for (const CorrectionTry& next : correction_tries(plans, rows, relatives)) {
     if (!coarse && next.plan == &plans.front()) continue;
     if (std::exchange(plan, next.plan) != next.plan) beaten = kWorthwhile * (best ? best->earned.error : error);

@@ -67,7 +67,7 @@ class GpuFit {
   // errors of both together. `fit` gives the form of a FamilyFits.
   template <class Fit>
   auto corrected(const CorrectionPlans& plans, const Fit& fit) const {
-    return corrected([&plans](bool /*windows*/) -> const CorrectionPlans& { return plans; }, fit);
+    return corrected([all = &plans](bool /*windows*/) -> const CorrectionPlans& { return *all; }, fit);
   }
   // `plans`: by whether some rows are cut by a window.
   template <class Plans, class Fit>

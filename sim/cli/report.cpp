@@ -19,6 +19,7 @@
 #include "sim/cli/verbs.hpp"
 #include "sim/cli/version.hpp"
 #include "sim/explore/axis_role.hpp"
+#include "sim/explore/comparable.hpp"
 #include "sim/explore/results.hpp"
 #include "sim/explore/slo.hpp"
 #include "sim/report/frontier.hpp"
