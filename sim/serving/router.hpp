@@ -27,6 +27,10 @@ class Router {
   // outstanding at one of them, or at one that no longer serves, has changed.
   virtual void on_targets(const std::vector<RoutingTarget*>& /*targets*/) {}
   virtual void on_charge(const RoutingTarget& /*target*/) {}
+  // How soon it would be sent a call though none of its own ends but those of `left` tokens, which are outstanding
+  // still: 0, the next one, or not known; up to kStandings - 1, the later. Decides how far steps are priced ahead, and
+  // nothing that is simulated.
+  [[nodiscard]] virtual std::size_t standing(const RoutingTarget& /*target*/, std::int64_t /*left*/) const { return 0; }
 };
 
 // A policy as configured; key `policy` of `router`.

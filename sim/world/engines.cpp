@@ -103,6 +103,7 @@ Engines::Engines(const scenario::Scenario& scenario, const Options& options, ser
 
 void Engines::add_pool(const scenario::PoolConfig& config) {
   serving::Pool& pool = pools_.emplace_back();
+  work_ = std::make_shared<serving::StepWork>();
   pool.role = config.role;
   pool.router = config.router->make();
   pool.kv_per_token = Bytes(models::kv_bytes_per_token(scenario_.model_of(config)));

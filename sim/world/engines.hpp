@@ -94,7 +94,7 @@ class Engines {
   std::vector<Built> built_;
   std::vector<Seat> seats_;
   Tiers tiers_;
-  std::shared_ptr<serving::StepWork> work_ = std::make_shared<serving::StepWork>();  // of replicas that may share one
+  std::shared_ptr<serving::StepWork> work_;  // of the pool's replicas that may share one
   std::vector<std::string> warnings_;
   const engine::EngineModel* first_of_group_ = nullptr;  // of the group that is being added
   std::optional<engine::TimeFactors> factors_;           // the same; nothing where no draw is run

@@ -37,6 +37,9 @@ class OutcomePort : public serving::OutcomeListener {
   }
   [[nodiscard]] Seconds next_message() override { return gateway_->next_message(); }
   [[nodiscard]] Seconds next_report() override { return gateway_->next_report(); }
+  [[nodiscard]] std::size_t standing(int replica, std::int64_t left) override {
+    return gateway_->standing(replica, left);
+  }
   [[nodiscard]] bool settled(Seconds at) const override { return gateway_->settled(at); }
 
  private:

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/random.hpp"
 #include "sim/serving/batchers/streaming_orders.hpp"
@@ -169,6 +170,8 @@ TEST_CASE("a router that keeps an order, told of all that changes, chooses as on
       const Seconds now(0.013 * i);
       const std::size_t chosen = told->choose(request, serving, now);
       REQUIRE(chosen == looking->choose(request, serving, now));
+      CHECK(told->standing(*serving[chosen], 0) == 0);  // it does get the next call
+      for (const RoutingTarget* target : serving) CHECK(told->standing(*target, 0) < kStandings);
       RoutingTarget& charged = random.chance(0.5) ? *serving[chosen] : all[random.below(6)];
       const std::int64_t calls = charged.outstanding_requests > 2 ? -1 : 1;
       charged.outstanding_requests += calls;
@@ -176,6 +179,32 @@ TEST_CASE("a router that keeps an order, told of all that changes, chooses as on
       told->on_charge(charged);
     }
   }
+}
+
+TEST_CASE(
+    "with the fewest outstanding tokens, or once its own calls have left, a replica stands first; else by calls") {
+  Diagnostics diagnostics;
+  const auto policy = routers().read(YamlNode::scalar("least_tokens"), diagnostics);
+  const auto router = policy->make();
+  // Requests and tokens outstanding. Behind the first by 0, 100, 300, 500 and 1,400 tokens, that is 0, 0.18, 0.46, 0.67
+  // and 1.75 mean calls: 0, 0, 1, 2 and 7 whole quarters.
+  std::vector<RoutingTarget> all(5);
+  const std::vector<std::pair<std::int64_t, std::int64_t>> outstanding = {
+      {2, 1000}, {2, 1100}, {2, 1300}, {2, 1500}, {3, 2400}};
+  std::vector<RoutingTarget*> serving;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].index = i;
+    std::tie(all[i].outstanding_requests, all[i].outstanding_tokens) = outstanding[i];
+    serving.push_back(&all[i]);
+  }
+  CHECK(router->standing(all[4], 0) == 0);  // not told of any
+  router->on_targets(serving);
+  for (const std::size_t i : {0u, 1u, 2u, 3u, 4u}) CHECK(router->standing(all[i], 0) == i);
+  CHECK(router->standing(all[3], 300) == 2);  // 200 behind: 0.27 calls
+  CHECK(router->standing(all[2], 300) == 0);
+  router->on_targets({&all[4]});
+  CHECK(router->standing(all[4], 0) == 0);  // alone
+  CHECK(router->standing(all[0], 0) == 0);  // it serves no more
 }
 
 TEST_CASE("every order of streaming prompts is strict and total: two requests are never equal, three never in a ring") {

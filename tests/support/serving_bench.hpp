@@ -279,6 +279,9 @@ class System : public serving::RequestListener, public serving::OutcomeListener 
   }
   [[nodiscard]] Seconds next_message() override { return gateway_->next_message(); }
   [[nodiscard]] Seconds next_report() override { return gateway_->next_report(); }
+  [[nodiscard]] std::size_t standing(int replica, std::int64_t left) override {
+    return gateway_->standing(replica, left);
+  }
   [[nodiscard]] bool settled(Seconds at) const override { return !gateway_ || gateway_->settled(at); }
   void on_outcome(serving::Request& request, serving::Outcome outcome, Seconds at) override {
     gateway_->on_outcome(request, outcome, at);

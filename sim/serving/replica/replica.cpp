@@ -178,6 +178,7 @@ void Replica::wake(Seconds now) {
 void Replica::receive(Seconds now) {
   outcomes_.on_wake(now);
   woken_ = now;
+  left_ = 0;
   commit_ahead(now, true);
   ledger_.spend_ended(now);
   state_.kv.offload.set_clock(now);
@@ -209,6 +210,7 @@ void Replica::end_steps(Seconds now) {
         request->last_token = steps_.front().end;
         request->clock.enter(RequestPhase::decode, request->last_token);
       }
+      left_ += request->prompt_tokens + request->output_tokens;
       outcomes_.on_outcome(*request, Outcome::completed, steps_.front().end);
     }
     steps_.pop_front();

@@ -36,6 +36,9 @@ class OutcomeListener {
   // when that is looked at next.
   [[nodiscard]] virtual Seconds next_message() { return kNever; }
   [[nodiscard]] virtual Seconds next_report() { return kNever; }
+  // Of the replica with this index, once so many of its outstanding tokens have left it that the gateway has not heard
+  // of: Router::standing().
+  [[nodiscard]] virtual std::size_t standing(int /*replica*/, std::int64_t /*left*/) { return 0; }
   // What happens now, at `at`, follows from what a replica did at that instant: it comes after all steps that were to
   // be planned at it, also those that were planned ahead.
   [[nodiscard]] virtual bool settled(Seconds /*at*/) const { return false; }
@@ -237,16 +240,12 @@ class Replica {
   ExchangedStep exchange_of_step_;          // of a replica that is no rank of a group
   std::unique_ptr<StreamReports> reports_;  // where tokens are held back
   Ring<Message> messages_;
-  // So many steps are priced though something may come before that takes them back, and so many were since the last one
-  // was.
-  struct Reach {
-    std::int64_t steps = 1;
-    bool reached = false;
-    void widen();
-    void narrow();
-  };
-  Reach past_message_, past_report_;
-  Seconds foreseen_;  // the next message, when they were priced
+  // When steps were priced ahead: the next message, how it stood, and whether they went as far past that message, or
+  // past a report, as they may.
+  Seconds foreseen_;
+  std::size_t standing_ = 0;
+  bool reached_message_ = false, reached_report_ = false;
+  std::int64_t left_ = 0;  // tokens of calls that have ended since it was woken: the gateway hears of them later
   // Of a draft that runs until its bytes have arrived.
   struct Held {
     Seconds start, expected;

@@ -6,27 +6,14 @@
 #include "sim/serving/replica/replica.hpp"
 
 namespace llmscape::serving {
-namespace {
-
-constexpr std::int64_t kFurthestReach = 32;  // steps
-
-}  // namespace
-
-// The gateway's next message may be for another replica, and a report may lead to none: steps beyond either are priced,
-// twice as many after each time that all of them stood, three quarters, down to none, after one was taken back: a
-// waking costs as much as some eight prices (75 lines that are in no cache, and 3,000 instructions, for 1,000 each).
-void Replica::Reach::widen() {
-  if (std::exchange(reached, false)) steps = std::clamp<std::int64_t>(2 * steps, 1, kFurthestReach);
-}
-
-void Replica::Reach::narrow() { steps = steps * 3 / 4; }
 
 void Replica::interrupt(Seconds at) {
   commit_before(at);
-  past_message_.reached = past_report_.reached = false;
+  reached_message_ = reached_report_ = false;
   if (ahead_.empty()) return;
   ahead_.clear();
-  (at < foreseen_ ? past_report_ : past_message_).narrow();
+  Reaches& reaches = work_->reaches;
+  (at < foreseen_ ? reaches.past_report : reaches.past_message[standing_]).narrow();
 }
 
 bool Replica::answers_now(const Request& request, Seconds at) {
@@ -55,20 +42,20 @@ void Replica::plan_ahead() {
   tell_drafts(batch, batch.decodes, batch.late, {});
   const bool of_run = begin_run(batch);
   if (of_run) ahead_.begin(work_->run);
-  past_message_.widen();
-  past_report_.widen();
+  Reaches& reaches = work_->reaches;
+  if (std::exchange(reached_message_, false)) reaches.past_message[standing_].widen();
+  if (std::exchange(reached_report_, false)) reaches.past_report.widen();
+  standing_ = outcomes_.standing(config_.index, left_);
+  const std::int64_t past_message = reaches.past_message[standing_].steps(), past_report = reaches.past_report.steps();
   std::int64_t blocks = 0;
   for (std::int64_t ahead = 0; ahead <= furthest; ++ahead) {
     const Seconds planned = depth_before();
     const std::int64_t blocks_before = blocks;
     blocks += state_.kv.blocks_for_decodes(state_.decoding, ahead);
     if (blocks > free || planned >= arrival) return;
-    const auto stops = [&](Seconds at, Reach& reach) {
-      const bool stop = planned >= at && ahead >= reach.steps;
-      if (stop) reach.reached = true;
-      return stop;
-    };
-    if (stops(foreseen_, past_message_) || stops(report, past_report_)) return;
+    reached_message_ = planned >= foreseen_ && ahead >= past_message;
+    reached_report_ = !reached_message_ && planned >= report && ahead >= past_report;
+    if (reached_message_ || reached_report_) return;
     batch.attended = state_.decoding.attended(ahead);
     if (of_run && step_model_->attend(work_->run, batch, work_->own)) {
       ahead_.add(end += duration_of_own(), work_->own);

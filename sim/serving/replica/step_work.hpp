@@ -6,6 +6,7 @@
 #include "models/batch.hpp"
 #include "sim/engine/engine_model.hpp"
 #include "sim/serving/replica/per_law.hpp"
+#include "sim/serving/replica/reach.hpp"
 #include "sim/serving/replica/step_plan.hpp"
 
 namespace llmscape::serving {
@@ -18,6 +19,7 @@ struct StepWork {
   engine::DecodeRun run;                     // of the decodes that were priced last
   hardware::OwnAttention own;                // and the last of its steps
   PerLaw<std::int64_t> attended;             // by steps that are committed together, by KV law
+  Reaches reaches;                           // of steps that are priced ahead; learned by all
 };
 
 }  // namespace llmscape::serving
