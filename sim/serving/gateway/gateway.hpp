@@ -79,7 +79,7 @@ class Gateway : public OutcomeListener, private ProgramHost, private CallFlow {
   [[nodiscard]] Seconds next_message() override { return std::min(next_of_others(), config_.clock_end); }
   [[nodiscard]] Seconds next_report() override { return reports_.next_event(); }
   [[nodiscard]] std::size_t standing(int replica, std::int64_t left) override {
-    const RoutingTarget& member = state_.members[static_cast<std::size_t>(replica)];
+    const Member& member = state_.members[static_cast<std::size_t>(replica)];
     return state_.pools[member.pool].router->standing(member, left);
   }
   [[nodiscard]] bool settled(Seconds at) const override { return settling_ && at == replicas_woke_; }
