@@ -168,10 +168,11 @@ std::vector<double> Values::quantiles(const Moments& all, std::span<const double
 
 // Nothing is sorted but the bins that hold one of the ranks.
 std::vector<double> Values::exact_quantiles(const Moments& all, std::span<const double> levels) const {
-  double least = all.maximum();
-  each_entry([&](double value, std::int64_t) {
-    if (value > 0) least = std::min(least, value);
-  });
+  double least = all.minimum() > 0 ? all.minimum() : all.maximum();  // above 0
+  if (all.minimum() == 0)
+    each_entry([&](double value, std::int64_t) {
+      if (value > 0) least = std::min(least, value);
+    });
   const Bins bins(least, all.maximum(), entries_);
   std::vector<std::int64_t> counts(bins.size());
   each_entry([&](double value, std::int64_t weight) { counts[bins.of(value)] += weight; });

@@ -2,6 +2,7 @@
 #include "hardware/part_cost.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "hardware/power.hpp"
 
@@ -21,6 +22,7 @@ Held held_to(Joules most, Joules active, Joules work, Joules traffic) {
 
 void PartCost::add(OperatorFamily family, const KernelCost& cost, Joules arithmetic, double count) {
   const auto f = static_cast<std::size_t>(family);
+  present |= 1U << f;
   by_family[f] += count * cost.time;
   bf16_flops[f] += count * cost.bf16_flops;
   bytes[f] += count * cost.bytes;
@@ -32,11 +34,15 @@ void PartCost::add(OperatorFamily family, const KernelCost& cost, Joules arithme
 }
 
 PartCost& PartCost::operator+=(const PartCost& other) {
-  for (std::size_t i = 0; i < by_family.size(); ++i) by_family[i] += other.by_family[i];
-  for (std::size_t i = 0; i < bf16_flops.size(); ++i) bf16_flops[i] += other.bf16_flops[i];
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] += other.bytes[i];
-  for (std::size_t i = 0; i < work.size(); ++i) work[i] += other.work[i];
-  for (std::size_t i = 0; i < launch.size(); ++i) launch[i] += other.launch[i];
+  present |= other.present;
+  for (unsigned left = other.present; left != 0; left &= left - 1) {  // what is added is mostly of one family or two
+    const auto f = static_cast<std::size_t>(std::countr_zero(left));
+    by_family[f] += other.by_family[f];
+    bf16_flops[f] += other.bf16_flops[f];
+    bytes[f] += other.bytes[f];
+    work[f] += other.work[f];
+    launch[f] += other.launch[f];
+  }
   flops += other.flops;
   padding += other.padding;
   link_bytes += other.link_bytes;
@@ -56,6 +62,44 @@ StepPhases phases_of(const PartCost& part, const Rates& rates, const PowerModel&
     if (part.by_family[f] != Seconds())
       phases.of(f) = phase_of(static_cast<OperatorFamily>(f), part.family(f), rates, power, devices);
   return phases;
+}
+
+// What phase_of() sets, in registers: other components and resources are 0, and to add a 0 changes no sum.
+StepCost cost_of(const PartCost& part, const Rates& rates, const PowerModel& power, int devices) {
+  StepCost cost;
+  Joules active, compute, memory, interconnect;
+  Seconds computing, moving, sending;
+  for (std::size_t f = 0; f < kOperatorFamilies; ++f) {
+    if (part.by_family[f] == Seconds()) continue;
+    Phase phase = phase_of(static_cast<OperatorFamily>(f), part.family(f), rates, power, devices);
+    cost.by_family[f] = phase.time;
+    cost.bound[f] = phase.bound;
+    cost.device += phase.time;
+    cost.bytes += phase.bytes;
+    active += phase.energy_of(EnergyComponent::active);
+    compute += phase.energy_of(EnergyComponent::compute);
+    memory += phase.energy_of(EnergyComponent::memory);
+    interconnect += phase.energy_of(EnergyComponent::interconnect);
+    cost.energy_by_family[f] = phase.energy_of(EnergyComponent::active) + phase.energy_of(EnergyComponent::compute) +
+                               phase.energy_of(EnergyComponent::memory) +
+                               phase.energy_of(EnergyComponent::interconnect);
+    computing += phase.busy_of(Resource::arithmetic);
+    moving += phase.busy_of(Resource::memory);
+    sending += phase.busy_of(Resource::links);
+  }
+  const auto joules = [&cost](EnergyComponent of) -> Joules& { return cost.energy[static_cast<std::size_t>(of)]; };
+  joules(EnergyComponent::active) = active;
+  joules(EnergyComponent::compute) = compute;
+  joules(EnergyComponent::memory) = memory;
+  joules(EnergyComponent::interconnect) = interconnect;
+  const auto busy = [&cost](Resource of) -> Seconds& { return cost.busy[static_cast<std::size_t>(of)]; };
+  busy(Resource::arithmetic) = std::min(computing, cost.device);
+  busy(Resource::memory) = std::min(moving, cost.device);
+  busy(Resource::links) = std::min(sending, cost.device);
+  cost.extrapolated = part.extrapolated;
+  cost.flops = part.flops;
+  cost.expert_bytes = part.expert_bytes;
+  return cost;
 }
 
 }  // namespace llmscape::hardware

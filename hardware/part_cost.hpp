@@ -82,6 +82,7 @@ struct PartCost {
   Bytes expert_bytes;    // of `bytes`, weights of routed experts
   Seconds extrapolated;  // of the time, outside the range of the device's parameters
   unsigned outside = 0;  // which of its kernels were, in bits of the kind's own
+  unsigned present = 0;  // a bit for each family that has kernels
 
   // A kernel `count` times, with the joules of its arithmetic.
   void add(OperatorFamily family, const KernelCost& cost, Joules arithmetic, double count);
@@ -173,5 +174,7 @@ inline Phase phase_of(OperatorFamily family, const FamilyCost& cost, const Rates
 // The step of a replica of `devices` alike, whatever power it draws (hardware/power_cap.hpp keeps it below a limit).
 // Collectives hold the links as long as they last for a rank on average.
 StepPhases phases_of(const PartCost& part, const Rates& rates, const PowerModel& power, int devices);
+// cost_of() these, to the last bit, without laying out the families.
+StepCost cost_of(const PartCost& part, const Rates& rates, const PowerModel& power, int devices);
 
 }  // namespace llmscape::hardware

@@ -57,12 +57,10 @@ class alignas(64) CappedStepModel final : public StepModel, public SharedPrices,
     return step;
   }
 
-  // Most steps of decodes are far enough below the limit that no order of summing their joules brings them there.
+  // Most steps are far enough below the limit that no order of summing their joules brings them there.
   StepCost step(const models::Batch& batch) override {
-    if (batch.chunks.empty()) {
-      const StepCost cost = fastest_->step(batch);
-      if (std::accumulate(cost.energy.begin(), cost.energy.end(), Joules()) <= headroom_ * cost.device) return cost;
-    }
+    const StepCost cost = fastest_->step(batch);
+    if (std::accumulate(cost.energy.begin(), cost.energy.end(), Joules()) <= headroom_ * cost.device) return cost;
     return cost_of(phases(batch));
   }
 

@@ -88,19 +88,21 @@ void GpuPrices::note(unsigned outside, const models::Batch& batch) {
     range_->check(op.what);
 }
 
-StepPhases GpuPrices::phases(const models::Batch& batch, FittedRange& range) {
+PartCost GpuPrices::part_of(const models::Batch& batch, FittedRange& range) {
   range_ = &range;
-  PartCost part;
-  if (batch.tokens() > 0) {
-    part = known_part(batch);
-    add_attention(part, batch);
-    tables_.add_execution(part, batch);
-  }
-  return phases_of(part, rates_, power_, plan_.devices());
+  if (batch.tokens() == 0) return {};
+  PartCost part = known_part(batch);
+  add_attention(part, batch);
+  tables_.add_execution(part, batch);
+  return part;
+}
+
+StepPhases GpuPrices::phases(const models::Batch& batch, FittedRange& range) {
+  return phases_of(part_of(batch, range), rates_, power_, plan_.devices());
 }
 
 StepCost GpuPrices::step(const models::Batch& batch, FittedRange& range) {
-  if (!of_decodes(batch)) return cost_of(phases(batch, range));
+  if (!of_decodes(batch)) return cost_of(part_of(batch, range), rates_, power_, plan_.devices());
   range_ = &range;
   const Decodes& known = decodes(batch);
   if (known.outside != 0) note(known.outside, batch);

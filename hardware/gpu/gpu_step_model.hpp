@@ -73,6 +73,7 @@ class GpuPrices {
   KernelCost score_cost(IndexLayers& layers, const models::Batch& batch) const;
   KernelCost prompt_cost(AttentionLayers& layers, std::span<const models::PrefillChunk> chunks) const;
   PartCost priced(const std::vector<models::Operator>& operators);
+  PartCost part_of(const models::Batch& batch, FittedRange& range);
   // All but attention.
   PartCost known_part(const models::Batch& batch);
   // Notes what of that lies outside, where it was priced for somebody else.

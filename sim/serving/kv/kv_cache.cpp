@@ -22,8 +22,8 @@ void KvCache::share(Lease& lease, const Prompt& content, std::int64_t blocks) {
 }
 
 void KvCache::evict_for(std::int64_t blocks) {
-  if (blocks > available()) throw std::logic_error("INV-4: more KV blocks taken than the pool has");
   if (blocks <= free()) return;
+  if (blocks > available()) throw std::logic_error("INV-4: more KV blocks taken than the pool has");
   PrefixTree::OnEvicted tell;
   if (listener_) tell = [this](const Prompt& path) { listener_->on_evicted(path); };
   while (blocks > free()) {
