@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <span>
 
 #include "traces/formats.hpp"
@@ -17,7 +18,8 @@
 // they had before, prompt_tokens and completion_tokens (vLLM's spans). Spans of agents and workflows, which add up
 // those of their calls, of tools and of embeddings are passed over by gen_ai.operation.name. A call belongs to its
 // gen_ai.conversation.id, else to its trace. Where a client and the server both have a span of a call, the one in the
-// other, the inner one counts (SpanTree). Text is not read, so prompts have no content that could be shared.
+// other, the inner one counts (SpanTree). A span that was exported again is one: its ids name it. A call whose status
+// is an error failed, and is told, not served. Text is not read, so prompts have no content that could be shared.
 namespace llmscape::traces {
 namespace {
 
@@ -84,6 +86,15 @@ class OtlpReader final : public SortedReader {
     return value && value->kind == JsonValue::Kind::text ? std::string_view(value->text) : std::string_view();
   }
 
+  // Status codes are numbers in proto3's JSON, or the names of the enumeration.
+  static bool has_failed(const JsonValue& span, const Row& row) {
+    const JsonValue* status = span.find("status");
+    const JsonValue* code = status ? status->find("code") : nullptr;
+    if (!code) return false;
+    const std::string_view value = row.text(digits_of(*code));
+    return code->kind != JsonValue::Kind::null && (value == "2" || value == "STATUS_CODE_ERROR");
+  }
+
   void place(const JsonValue& span, SpanTree::Kind kind, ContentId content, std::string_view conversation) {
     tree_.add(text_of(span.find("traceId")), text_of(span.find("spanId")), text_of(span.find("parentSpanId")), kind,
               content, conversation);
@@ -94,6 +105,10 @@ class OtlpReader final : public SortedReader {
     const JsonValue* output = find_attribute(span, kOutputKeys);
     const JsonValue* operation = find_attribute(span, "gen_ai.operation.name");
     const bool other = operation && std::ranges::find(kCalls, operation->text) == kCalls.end();
+    if (!other && (input || output || operation) && has_failed(span, row)) {  // its counts may be none, or 0
+      place(span, SpanTree::Kind::failed, unique_content(1).id, {});
+      return true;
+    }
     if (!input || !output || other) {
       place(span, other ? SpanTree::Kind::other : SpanTree::Kind::between, 0, {});
       return true;
@@ -122,8 +137,14 @@ class OtlpReader final : public SortedReader {
     return true;
   }
 
-  void end_of_rows(Diagnostics&) override { tree_.close(); }
-  [[nodiscard]] bool counts(const TraceRecord& record) const override { return !tree_.is_outer(record.prompt[0].id); }
+  void end_of_rows(Diagnostics& diagnostics) override {
+    tree_.close();
+    if (tree_.failed() > 0)
+      diagnostics.warning({std::make_shared<const SourceText>(SourceText{path(), ""})},
+                          fmt::format("{} of {} calls failed (status ERROR) and are not in the trace", tree_.failed(),
+                                      tree_.failed() + tree_.calls()));
+  }
+  [[nodiscard]] bool counts(const TraceRecord& record) const override { return tree_.counts(record.prompt[0].id); }
   void complete(TraceRecord& record) const override {
     if (const std::string* around = tree_.conversation_around(record.prompt[0].id)) record.session = *around;
   }

@@ -47,9 +47,9 @@ TEST_CASE("spans of model calls are read by their start, those of agents and too
   const std::string usage = attribute("gen_ai.usage.input_tokens", R"({"intValue": "1200"})") + ", " +
                             attribute("gen_ai.usage.output_tokens", R"({"intValue": 80})");
   const auto span = [](const std::string& start, const std::string& attributes) {
-    return R"({"traceId": "5b8aa5a2d2c872e8321cf37308d69df2", "spanId": "051581bf3cb55c13", "name": "chat", "kind": 3, )"
-           R"("startTimeUnixNano": ")" +
-           start + R"(", "endTimeUnixNano": "1544712669000000000", "attributes": [)" + attributes + "]}";
+    return R"({"traceId": "5b8aa5a2d2c872e8321cf37308d69df2", "spanId": ")" + start +
+           R"(", "name": "chat", "kind": 3, "startTimeUnixNano": ")" + start +
+           R"(", "endTimeUnixNano": "1544712669000000000", "attributes": [)" + attributes + "]}";
   };
   const auto request = [](const std::string& spans) {
     return R"({"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [{"scope": {"name": "x"}, "spans": [)" +
@@ -113,6 +113,45 @@ TEST_CASE("a call that client and server both trace is one call, the inner of bo
   CHECK(records[1].session == "t");
   CHECK(records[2].arrival == Seconds(19));
   CHECK(records[3].arrival == Seconds(21));
+}
+
+TEST_CASE("a span that is exported twice is one call, and a call that failed is told and not served") {
+  const TraceFolder folder;
+  const auto span = [](const std::string& id, const std::string& parent, int start, const std::string& code,
+                       const std::string& output) {
+    return R"({"traceId": "t", "spanId": ")" + id + R"(", "parentSpanId": ")" + parent +
+           R"(", "startTimeUnixNano": ")" + std::to_string(start) + R"(000000000", "attributes": [)" +
+           attribute("gen_ai.operation.name", R"({"stringValue": "chat"})") + ", " +
+           attribute("gen_ai.usage.input_tokens", R"({"intValue": 9})") +
+           (output.empty() ? "" : ", " + attribute("gen_ai.usage.output_tokens", "{\"intValue\": " + output + "}")) +
+           "]" + (code.empty() ? "" : R"(, "status": {"code": )" + code + "}") + "}";
+  };
+  const auto line = [](const std::string& spans) {
+    return R"({"resourceSpans": [{"scopeSpans": [{"spans": [)" + spans + "]}]}]}\n";
+  };
+  // `a` comes again in the next export, `b` was first written before its end. `d` failed with what it had counted, `e`
+  // with no answer, `f` before it counted anything. `g` was given up by its client, the server inside it answered; `h`
+  // was answered at the second attempt. So 5 calls were answered (a, b, k, i2, m) and 3 failed.
+  const std::string path = folder.write(
+      "again.jsonl", line(span("a", "", 10, "1", "5") + ", " + span("b", "", 11, "", "")) +
+                         line(span("a", "", 10, "1", "5") + ", " + span("b", "", 11, "0", "6")) +
+                         line(span("d", "", 12, "2", "7") + ", " + span("e", "", 13, R"("STATUS_CODE_ERROR")", "0") +
+                              ", " + span("f", "", 14, "2", "") + ", " + span("d", "", 12, "2", "7")) +
+                         line(span("g", "", 15, "2", "8") + ", " + span("k", "g", 16, "1", "8")) +
+                         line(span("h", "", 17, "1", "9") + ", " + span("i1", "h", 18, "2", "3") + ", " +
+                              span("i2", "h", 19, "1", "9") + ", " + span("m", "", 20, "", "4")));
+  Diagnostics diagnostics;
+  const auto records = read_all(path, "", diagnostics);
+  REQUIRE(records.size() == 5);
+  const std::vector<double> arrivals = {0, 1, 6, 9, 10};
+  const std::vector<std::int64_t> answers = {5, 6, 8, 9, 4};
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    CHECK(records[i].arrival == Seconds(arrivals[i]));
+    CHECK(records[i].output_tokens == answers[i]);
+  }
+  CHECK_FALSE(diagnostics.has_errors());
+  CHECK(diagnostics.text(false).find("warning: 3 of 8 calls failed (status ERROR) and are not in the trace") !=
+        std::string::npos);
 }
 
 TEST_CASE("a load trace of Dynamo says its block by its ids, and later turns by their delay") {
