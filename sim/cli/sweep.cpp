@@ -102,7 +102,8 @@ int tell_plan(const explore::Plan& plan, const Arguments& arguments) {
 
 int say(const explore::MergeCounts& merged, const explore::Store& store, const std::string& folder) {
   fmt::print("{}: {} points", store.results().string(), merged.points);
-  if (merged.refused > 0) fmt::print(", {} left out because their scenario is refused", merged.refused);
+  if (merged.refused > 0)
+    fmt::print(", {} left out because their scenario is refused: see {}/refused", merged.refused, folder);
   if (merged.missing > 0) fmt::print(", {} not run yet", merged.missing);
   if (merged.failed > 0) fmt::print(", {} failed: see {}/failed", merged.failed, folder);
   fmt::print("\n");

@@ -14,6 +14,7 @@
 
 #include "base/passed_on.hpp"
 #include "sim/explore/numeric_path.hpp"
+#include "sim/explore/sweep.hpp"
 
 namespace llmscape::explore {
 namespace {
@@ -25,7 +26,8 @@ class SpaceCheck {
     for (const Axis& axis : plan.axes()) others_.push_back(axis.at(0));
   }
 
-  Diagnostics refused;  // why scenarios cannot run
+  Diagnostics refused;   // why scenarios cannot run
+  Diagnostics left_out;  // those that a file keeps from it
   bool one_runs = false;
   std::set<std::string> currencies;
   std::set<std::size_t> of_whole;  // axes of any value whose key takes whole numbers
@@ -73,6 +75,7 @@ class SpaceCheck {
     Diagnostics found;  // its own: where there are errors already, a scenario is not looked at to its end
     const auto scenario = scenario_of(plan_, *point, catalogs_, found);
     pass_on(found, refused);
+    warn_of_files(plan_, found, "points with it", left_out);
     if (!scenario) return std::max(1, found.errors());
     if (!std::exchange(one_runs, true)) find_whole(*scenario);
     if (const auto& cost = scenario->config.cost; cost && cost->currency) currencies.insert(*cost->currency);
@@ -99,7 +102,7 @@ class SpaceCheck {
 void check_space(const Plan& plan, const scenario::Catalogs& catalogs, bool money, Diagnostics& diagnostics) {
   SpaceCheck check(plan, catalogs);
   check.look();
-  if (!plan.config().skip_refused || !check.one_runs) pass_on(check.refused, diagnostics);
+  pass_on(plan.config().skip_refused && check.one_runs ? check.left_out : check.refused, diagnostics);
   for (const std::size_t axis : check.of_whole)  // its ends are, what lies between is not
     diagnostics.error(plan.axes()[axis].where,
                       fmt::format("'{}' takes whole numbers", plan.axes()[axis].columns.front()), "add whole: true");

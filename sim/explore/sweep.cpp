@@ -237,37 +237,53 @@ void add_found(const Diagnostics& found, const std::string& values, bool others_
 
 }  // namespace
 
+void warn_of_files(const Plan& plan, const Diagnostics& refused, const std::string& values, Diagnostics& diagnostics) {
+  for (Diagnostic& mistake : refused.sorted()) {
+    const auto& source = mistake.where.source;
+    const auto is_of = [&source](const YamlNode& tree) {
+      return tree.where.source && tree.where.source->name == source->name;
+    };
+    if (mistake.severity != Severity::error || !source || source->name.starts_with("--set ") || is_of(plan.tree()) ||
+        is_of(plan.base()))
+      continue;
+    mistake.severity = Severity::warning;
+    pass_on(mistake, diagnostics)
+        .notes.push_back(fmt::format("'skip_refused' leaves out {}, as the file cannot be read", values));
+    return;  // the first says that the file is none
+  }
+}
+
 void check_plan(const Plan& plan, const scenario::Catalogs& catalogs, Diagnostics& diagnostics) {
   std::set<std::pair<std::size_t, std::string>> looked_at;  // column and value
   std::map<std::size_t, std::size_t> values;                // of a column, that were looked at
-  Diagnostics refused;                                      // why the first one is
+  Diagnostics refused, left_out;                            // why the first one is; files that cannot be read
   std::vector<std::pair<Point, Diagnostics>> found;         // of points that cannot run
   bool any = false, one_runs = false;
   for (std::uint64_t i = 0; i < std::min(plan.size(), kPointsLookedAt); ++i) {
     const auto point = plan.point(i);
     if (!point) continue;
     bool fresh = !std::exchange(any, true);
-    if (plan.config().skip_refused) {
-      Diagnostics of_point;
-      if (scenario_of(plan, *point, catalogs, of_point)) return;
-      if (!refused.has_errors()) refused = std::move(of_point);
-      continue;
-    }
     for (std::size_t column = 0; column < point->values.size(); ++column)
       if (values[column] < kLookedAt && looked_at.emplace(column, point->values[column]).second) {
         ++values[column];
         fresh = true;
       }
-    if (!fresh) continue;
+    // Where refused ones are left out, any that runs will do.
+    if (!fresh && (one_runs || !plan.config().skip_refused)) continue;
     Diagnostics of_point;
     if (scenario_of(plan, *point, catalogs, of_point)) one_runs = true;
+    if (plan.config().skip_refused) {
+      warn_of_files(plan, of_point, values_of(plan, *point), left_out);
+      if (!refused.has_errors() && of_point.has_errors()) refused = std::move(of_point);
+      continue;
+    }
     if (!of_point.sorted().empty()) found.emplace_back(*point, std::move(of_point));
   }
   for (const auto& [point, of_point] : found)
     add_found(of_point, of_point.has_errors() ? values_of(plan, point) : "", one_runs && of_point.has_errors(),
               diagnostics);
   if (!any) diagnostics.error(plan.config().exclude.front().where, "the plan has no point: all are excluded");
-  else if (plan.config().skip_refused) add_found(refused, "", false, diagnostics);
+  else if (plan.config().skip_refused) pass_on(one_runs ? left_out : refused, diagnostics);
 }
 
 }  // namespace llmscape::explore

@@ -106,7 +106,11 @@ std::string run_point(const Plan& plan, const Point& point, const std::string& i
                       const PointNames* names = nullptr);
 
 // Reads one scenario for each value of each axis (of long axes the first and last ones), so that mistakes are found
-// before anything runs. With `skip_refused` only a plan of which nothing can run is a mistake.
+// before anything runs. With `skip_refused` only a plan of which nothing can run is a mistake, and files that cannot be
+// read are warnings.
 void check_plan(const Plan& plan, const scenario::Catalogs& catalogs, Diagnostics& diagnostics);
+// What `skip_refused` leaves out as a file that it names cannot be read (a device of another version) is not what it is
+// there for, and is told. `refused`: why the points `values` cannot run.
+void warn_of_files(const Plan& plan, const Diagnostics& refused, const std::string& values, Diagnostics& diagnostics);
 
 }  // namespace llmscape::explore

@@ -228,6 +228,23 @@ TEST_CASE("refused points are left out where the plan says so") {
   CHECK(sweep.files("out/refused").size() == 12);
 }
 
+TEST_CASE("a device whose file cannot be read is not left out without a word") {
+  const Sweep sweep(
+      "variants: {device: {known: {}, later: {\"hardware.devices[0].preset\": later.yaml}}}\nskip_refused: true\n");
+  sweep.scratch.file("later.yaml", "schema: device/1\nkind: gpu\nname: later\nwarp_drive: true\n");
+  const Ran ran = sweep.run({sweep.plan, "-o", sweep.scratch.path("out")});
+  CAPTURE(ran.out + ran.err);
+  CHECK(ran.code == 0);
+  CHECK(holds(ran.out, "12 points, 12 left out because their scenario is refused: see "));
+  CHECK(holds(ran.err, "later.yaml:4:1: warning: unknown key 'warp_drive' in gpu 'later'"));
+  CHECK(holds(ran.err, "'skip_refused' leaves out the point "));
+  CHECK(holds(ran.err, "device=later"));
+
+  // What is too large for its devices is what the key is there for.
+  const Sweep fitting("variants: {size: {small: {}, large: {model.preset: llama-3.1-70b}}}\nskip_refused: true\n");
+  CHECK_FALSE(holds(fitting.run({fitting.plan, "-o", fitting.scratch.path("out")}).err, "warning"));
+}
+
 TEST_CASE("where some points can run, the refusal of another says which one it is and how to leave it out") {
   const Sweep sweep("variants: {size: {small: {}, large: {model.preset: llama-3.1-70b}}}\n");
   const Ran ran = sweep.run({sweep.plan, "-o", sweep.scratch.path("out")});
