@@ -31,6 +31,7 @@ const std::map<std::string, std::string, std::less<>> kUnits = {
     {"cost_per_million_answered_tokens", "currency/Mtoken"},
     {"joules_per_answered_token", "J/token"},
     {"co2_g_per_million_output_tokens", "g/Mtoken"},
+    {"co2_g_per_million_answered_tokens", "g/Mtoken"},
 };
 
 // The SI unit of its values, as conditions have them: "/s" of "60 /min".
@@ -207,6 +208,15 @@ bool counts_money(const Expression& expression) {
 
 bool counts_money(const Objective& objective) { return counts_money(objective.expression); }
 
+bool counts_emitted(const metrics::Column& column) {
+  return column.name == "joules_per_output_token" || column.name == "output_tokens_per_joule" ||
+         column.name.ends_with("_per_million_output_tokens");
+}
+
+bool counts_emitted(const Objective& objective) {
+  return std::ranges::any_of(columns_in(objective), [](const auto* column) { return counts_emitted(*column); });
+}
+
 void check_currency(std::string_view what, const SourceRange& where, const ResultsTable& table,
                     Diagnostics& diagnostics) {
   const std::set<std::string> all = currencies_of(table);
@@ -223,6 +233,7 @@ Counted counted_in(const std::vector<Objective>& objectives) {
   for (const Objective& objective : objectives) {
     counted.joules = counted.joules || counts_joules(objective);
     counted.money = counted.money || counts_money(objective);
+    counted.emitted = counted.emitted || counts_emitted(objective);
   }
   return counted;
 }

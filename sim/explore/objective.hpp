@@ -50,13 +50,16 @@ bool counts_joules(const metrics::Column& column);
 bool counts_money(const Objective& objective);
 bool counts_money(const metrics::Column& column);
 bool counts_money(const Expression& expression);
+// Whether it is of all tokens that were emitted, those of calls that got no answer too.
+bool counts_emitted(const Objective& objective);
+bool counts_emitted(const metrics::Column& column);
 // Reports `what` ("the SLO"), which compares amounts of money, where those of these results are in several currencies.
 void check_currency(std::string_view what, const SourceRange& where, const ResultsTable& table,
                     Diagnostics& diagnostics);
 
 // What some of them count, which may be unlike from run to run.
 struct Counted {
-  bool joules = false, money = false;
+  bool joules = false, money = false, emitted = false;
 };
 Counted counted_in(const std::vector<Objective>& objectives);
 

@@ -72,7 +72,7 @@ PageColumns::PageColumns(const explore::ResultsTable& table)
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = configurations_[k].metrics[i];
     add_metric(column.name, column.metric->unit == "currency" ? std::string_view(money) : column.metric->unit,
                name_of(column.metric->better), column.metric->text,
-               {explore::counts_joules(column), explore::counts_money(column)},
+               {explore::counts_joules(column), explore::counts_money(column), explore::counts_emitted(column)},
                explore::instead_of(*column.metric).empty() ? Guarded() : Guarded{&column}, values);
   }
 }
@@ -89,6 +89,7 @@ void PageColumns::add_metric(const std::string& name, std::string_view unit, std
   Json metric = {{"name", name}, {"unit", unit}, {"better", better}, {"definition", definition}};
   if (counted.joules) metric["joules"] = true;
   if (counted.money) metric["money"] = true;
+  if (counted.emitted) metric["emitted"] = true;
   std::set<std::string_view> over;
   for (const metrics::Column* column : guarded) over.insert(explore::is_sum(*column->metric) ? "window" : "slices");
   if (!over.empty()) {

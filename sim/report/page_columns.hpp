@@ -25,9 +25,9 @@ class PageColumns {
   // {"name", "short", "role": what it varies (explore::kAxisRoleNames), "texts": [...], "numbers": [...] or null, "of":
   // [place among the texts, ...], "conditions": texts as conditions compare with them, where these differ}, ...
   [[nodiscard]] const nlohmann::ordered_json& axes() const { return axes_; }
-  // {"name", "unit", "better", "definition", "joules", "money": true where they count in it, "over": ["window",
-  // "slices"] that must be alike where it is compared (explore/comparable.hpp), "instead": what to look at else,
-  // "values": [...], "low": [...], "high": [...]}, ...
+  // {"name", "unit", "better", "definition", "joules", "money", "emitted": true where they (or all tokens that were
+  // emitted) count in it, "over": ["window", "slices"] that must be alike where it is compared
+  // (explore/comparable.hpp), "instead": what to look at else, "values": [...], "low": [...], "high": [...]}, ...
   [[nodiscard]] const nlohmann::ordered_json& metrics() const { return metrics_; }
 
  private:

@@ -257,7 +257,9 @@ std::string money_and_carbon(const result::CostResult& c) {
     add(fmt::format("{} {}{}{}", amount(*c.total), c.currency, per_million(c.per_million_output_tokens, c.currency),
                     of_answered(c.per_million_output_tokens, c.per_million_answered_tokens)));
   if (c.capital) add(fmt::format("capital {} {}", amount(*c.capital), c.currency));
-  if (c.co2_g) add(fmt::format("{} g CO2{}", amount(*c.co2_g), per_million(c.co2_g_per_million_output_tokens, "g")));
+  if (c.co2_g)
+    add(fmt::format("{} g CO2{}{}", amount(*c.co2_g), per_million(c.co2_g_per_million_output_tokens, "g"),
+                    of_answered(c.co2_g_per_million_output_tokens, c.co2_g_per_million_answered_tokens)));
   return out.empty() ? out : line("cost", out);
 }
 

@@ -84,23 +84,12 @@ double assumed_share(const FrontierView& view, const ParetoPoint& point) {
   return share && share->value >= 0.005 ? share->value : 0;
 }
 
-// Whether an objective divides by all tokens that were emitted, or is divided by what they took.
-bool counts_emitted(const FrontierView& view) {
-  return std::ranges::any_of(view.query.objectives, [](const Objective& objective) {
-    return std::ranges::any_of(objective.expression.names(), [](const Expression::Name& name) {
-      const metrics::Column* column = metrics::find_column(name.name);
-      return column && (column->name == "joules_per_output_token" || column->name == "output_tokens_per_joule" ||
-                        column->name.ends_with("_per_million_output_tokens"));
-    });
-  });
-}
-
 // The share of its tokens that was in no answer, of calls that got none or answered again, where an objective counts
 // those too; 0 where they are few.
 double unanswered_share(const FrontierView& view, const ParetoPoint& point) {
   static const auto kColumn =
       static_cast<std::size_t>(metrics::find_column("answered_share") - metrics::columns().data());
-  if (!counts_emitted(view)) return 0;
+  if (!counted_in(view.query.objectives).emitted) return 0;
   const auto& share = view.answer.configurations[point.configuration].metrics[kColumn];
   return share && 1 - share->value > explore::kMostLost ? 1 - share->value : 0;
 }

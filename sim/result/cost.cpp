@@ -102,6 +102,7 @@ CostResult cost_of(const CostConfig& cost, const std::vector<GroupTime>& groups,
   if (cost.carbon) {
     result.co2_g = (*cost.carbon * site).si();
     result.co2_g_per_million_output_tokens = per_million(*result.co2_g, emitted);
+    result.co2_g_per_million_answered_tokens = per_million(*result.co2_g, answered);
   }
   return result;
 }

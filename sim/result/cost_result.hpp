@@ -17,7 +17,7 @@ struct CostResult {
   std::optional<double> co2_g, co2_g_per_million_output_tokens;
   std::vector<std::string> unpriced;           // groups of devices without a price beside others with one
   std::vector<std::string> not_written_off{};  // groups with a capital and no lifetime, beside other money
-  std::optional<double> per_million_answered_tokens{};
+  std::optional<double> per_million_answered_tokens{}, co2_g_per_million_answered_tokens{};
 };
 
 struct AreaResult {

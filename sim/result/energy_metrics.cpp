@@ -132,6 +132,15 @@ constexpr std::array kEnergy = {
         .better = Better::lower,
         .value =
             [](const RunResult& r) { return r.cost ? Number(r.cost->co2_g_per_million_output_tokens) : std::nullopt; }},
+    Metric{.key = "co2_g_per_million_answered_tokens",
+           .section = "cost",
+           .unit = "g",
+           .text = "co2_g / tokens of completed requests in the window x 1,000,000",
+           .better = Better::lower,
+           .value =
+               [](const RunResult& r) {
+                 return r.cost ? Number(r.cost->co2_g_per_million_answered_tokens) : std::nullopt;
+               }},
     Metric{.key = "die_area_mm2",
            .section = "area",
            .unit = "mm2",

@@ -6,7 +6,7 @@ import test from 'node:test';
 import {axisUnit, metricLabel, parseValue, roundText, valueText} from '../../sim/report/html/format.mjs';
 import {bestRow, knee, meets, paretoFrontier, shareBelow} from '../../sim/report/html/frontier.mjs';
 import {readData} from '../../sim/report/html/data.mjs';
-import {assumedShare, comparableBy, derive} from '../../sim/report/html/derive.mjs';
+import {assumedShare, comparableBy, derive, unansweredShare} from '../../sim/report/html/derive.mjs';
 import {LabelPlaces} from '../../sim/report/html/labels.mjs';
 import {shownRows, unreadWords} from '../../sim/report/html/filter.mjs';
 import {fragmentOf, viewOf} from '../../sim/report/html/link.mjs';
@@ -14,7 +14,7 @@ import {groupClass, markerPath} from '../../sim/report/html/markers.mjs';
 import {linearTicks, logTicks, tickLabels} from '../../sim/report/html/scale.mjs';
 import {runsOf, trustOf} from '../../sim/report/html/notes.mjs';
 import {joulesOfToken} from '../../sim/report/html/pictures.mjs';
-import {countedText, unlikeText} from '../../sim/report/html/summary.mjs';
+import {countedText, remarksText, unlikeText} from '../../sim/report/html/summary.mjs';
 import {columnName, firstView, statisticsOf} from '../../sim/report/html/view.mjs';
 
 import {axis, twoByTwo} from './small_data.mjs';
@@ -84,6 +84,29 @@ test('joules that include unlike things are not compared, and what of them is as
   assert.notEqual(same.winners[0].rival, undefined);
   assert.deepEqual(same.mixed, []);
   assert.deepEqual([0, 1, 2, 3].map((row) => assumedShare(like, firstView(like), row)), [1, 1, 0.25, 0]);
+});
+
+test('tokens that were in no answer are told where all that were emitted are counted', () => {
+  const page = (emitted) => readData({
+    name: 'sweep', verdicts: Array(3).fill('valid'), scenarios: {lines: [], texts: []}, details: {}, limits: [],
+    group: 'hardware', charts: [{y: 'cost', x: 'ttft', better: {cost: 'lower', ttft: 'lower'}}],
+    axes: [axis('hardware', 'hardware', ['a', 'b', 'c'], [0, 1, 2])],
+    metrics: [
+      {name: 'cost', unit: 'USD', better: 'lower', emitted, values: [0.5, 1, 2]},
+      {name: 'ttft', unit: 's', better: 'lower', values: [0.1, 0.2, 0.3]},
+      {name: 'answered_share', unit: 'share', better: 'higher', values: [0.18, 1, 0.995]}
+    ],
+  });
+  const shares = (data) => [0, 1, 2].map((row) => Math.round(1e6 * unansweredShare(data, firstView(data), row)) / 1e6);
+  assert.deepEqual(shares(page(true)), [0.82, 0, 0]);  // half a percent is passed over
+  assert.deepEqual(shares(page(undefined)), [0, 0, 0]);
+  // The sentences of tests/unit/report/winner_test.cpp.
+  const said = (joules, tokens) => remarksText([['joules', 'are assumed', joules], ['tokens', 'were in no answer', tokens]]);
+  assert.equal(said([0], [0]), '');
+  assert.equal(said([0], [0.82]), ' (82.0 % of its tokens were in no answer)');
+  assert.equal(said([1], [0.82]), ' (100.0 % of its joules are assumed; 82.0 % of its tokens were in no answer)');
+  assert.equal(said([0, 0], [0.2, 0]), '; 20.0 % and 0.0 % of their tokens were in no answer');
+  assert.equal(said([1, 1], [0.2, 0.2]), '; 100.0 % of the joules of both are assumed; 20.0 % of the tokens of both were in no answer');
 });
 
 test('amounts in unlike currencies are not compared', () => {

@@ -130,6 +130,13 @@ export function assumedShare(data, view, row) {
   return share >= 0.005 ? share : 0;
 }
 
+// The share of a run's tokens that were in no answer, where all that were emitted are looked at; small ones are none, as
+// in `llmscape pareto`.
+export function unansweredShare(data, view, row) {
+  const answered = lookedAt(data, view, 'emitted') ? data.columns.get('answered_share')?.values[row] ?? 1 : 1;
+  return 1 - answered > 0.01 ? 1 - answered : 0;
+}
+
 // The rows that may be compared: equal in fixedAxes. {name: "workload=rag", rows}, ...; without a name where there is
 // but one.
 function slicesOf(data, view, rows) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer first: who wins under these limits, how many points say anything, and what is on the frontier.
-import {assumedShare, comparableBy, limitText} from './derive.mjs';
+import {assumedShare, comparableBy, limitText, unansweredShare} from './derive.mjs';
 import {html} from './dom.mjs';
 import {grouped, percent, ratioText, valueText} from './format.mjs';
 
@@ -108,16 +108,20 @@ function sentence(data, view, derived, winner, slo) {
         inAll        ? [' is the best in all objectives: '] :
                        [` reaches ${x.label} `, figure(x.text(row))]
   ];
-  const assumed = [row, rival].map((one) => one === undefined ? 0 : assumedShare(data, view, one));
+  const rows = rival === undefined ? [row] : [row, rival];
+  const remarks = [
+    ['joules', 'are assumed', rows.map((one) => assumedShare(data, view, one))],
+    ['tokens', 'were in no answer', rows.map((one) => unansweredShare(data, view, one))]
+  ];
+  const said = remarksText(remarks);
   if (rival === undefined) {
     if (inAll) lead.push(`${x.label} `, figure(x.text(row)));
     lead.push(
-        ` with ${y.label} `, figure(y.text(row)), assumed[0] && detail(` (${percent(assumed[0])} of its joules are assumed)`),
+        ` with ${y.label} `, figure(y.text(row)), said && detail(said),
         inAll ? '' : others ? '; no other group does' : limits.length ? ', the best of those compared' : '');
   } else {
     const overlap = (own.low < own.high || other.low < other.high) && own.low <= other.high && other.low <= own.high;
     const text = ({value, row: at}) => valueText(value, y.unitAt(at));
-    const guessed = assumedText(...assumed.map(percent));
     const end = other.last ? `: its last point is at ${x.text(other.row)}` : '';
     const where = place === undefined ? '' : `, read off its frontier at ${x.label} ${place}${end}`;
     // Nearer the bound the other may do better still.
@@ -125,18 +129,22 @@ function sentence(data, view, derived, winner, slo) {
     const unsure = overlap ? ', but their intervals overlap' : '';
     if (other.value === 0)
       lead.push(` with ${y.label} `, figure(text(own)), ` instead of ${text(other)} of `, nameOf(data, derived, rival),
-                detail(`${where}${guessed}${unsure}`));
+                detail(`${where}${said}${unsure}`));
     else
       lead.push(` ${how} `, figure(ratioText(own.value / other.value)), ` the ${y.label} of `, nameOf(data, derived, rival),
-                detail(` (${text(own)} instead of ${text(other)}${where}${guessed}${unsure})`));
+                detail(` (${text(own)} instead of ${text(other)}${where}${said}${unsure})`));
   }
   return html('p', {class: `lead ${derived.winners.length > 2 ? 'several' : ''}`}, ...lead.filter(Boolean), '.');
 }
 
-// What of the joules of two is assumed; nothing where none are.
-function assumedText(a, b) {
-  if (a === b) return a === percent(0) ? '' : `; ${a} of the joules of both are assumed`;
-  return `; ${a} and ${b} of their joules are assumed`;
+// What the figures of one or two rest on, [["joules", "are assumed", shares of the rows], ...]; nothing where all are 0.
+export function remarksText(remarks) {
+  const told = remarks.filter(([, , shares]) => shares.some((share) => share > 0)).map(([what, is, shares]) => {
+    const [a, b] = shares.map(percent);
+    if (b === undefined) return `${a} of its ${what} ${is}`;
+    return a === b ? `; ${a} of the ${what} of both ${is}` : `; ${a} and ${b} of their ${what} ${is}`;
+  });
+  return !told.length || told[0].startsWith(';') ? told.join('') : ` (${told.join('; ')})`;
 }
 
 // The group, or what sets the point apart where there are none.

@@ -110,6 +110,13 @@ TEST_CASE("parts of devices and money have a line each where they are known") {
               "4.00 USD, 1.11 USD per million output tokens (6.17 by those of answered calls); "));
   result.cost->per_million_answered_tokens = 1.12;
   CHECK_FALSE(holds(summary(result, false), "answered calls"));
+  cost = *result.cost;
+  cost.co2_g_per_million_output_tokens = 3.333;
+  cost.co2_g_per_million_answered_tokens = 18.5;  // 3.333 / 0.18
+  cost.total.reset();
+  result.cost = cost;
+  CHECK(holds(summary(result, false),
+              "\ncost        12.0 g CO2, 3.33 g per million output tokens (18.5 by those of answered calls)\n"));
 }
 
 TEST_CASE("a run in which nothing happened is told, too") {

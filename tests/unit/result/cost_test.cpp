@@ -58,11 +58,12 @@ TEST_CASE("energy is paid for, and its carbon counted, as the site draws it") {
   cost.electricity = PerJoule(0.25 / 3.6e6);  // 0.25 /kWh
   cost.carbon = GramsPerJoule(380 / 3.6e6);   // 380 g/kWh
   cost.pue = 1.5;
-  const CostResult result = cost_of(cost, {one("gpu")}, joules(7.2e6), 500'000, 500'000);  // 2 kWh, 3 of the site
+  const CostResult result = cost_of(cost, {one("gpu")}, joules(7.2e6), 500'000, 125'000);  // 2 kWh, 3 of the site
   CHECK(*result.total == approx(0.75));
   CHECK(*result.per_million_output_tokens == approx(1.5));
   CHECK(*result.co2_g == approx(1140));
   CHECK(*result.co2_g_per_million_output_tokens == approx(2280));
+  CHECK(*result.co2_g_per_million_answered_tokens == approx(9120));  // a quarter of them: 1140 / 0.125
   CHECK(result.unpriced.empty());
 }
 
