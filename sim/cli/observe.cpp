@@ -146,6 +146,13 @@ std::optional<observe::Prediction> predicted(const YamlNode& tree, const fs::pat
   return scenario ? observe::predict(*scenario, diagnostics) : std::nullopt;
 }
 
+std::string trace_of(const observe::Observed& observed, const YamlNode& tree, const fs::path& folder,
+                     const std::vector<std::string>& overrides) {
+  Diagnostics unheard;  // a scenario that cannot be read says so where it is to run
+  const auto scenario = scenario::read_scenario(tree, folder, overrides, std::nullopt, catalogs(), unheard);
+  return observe::trace_text(observed, scenario ? observe::longest_sequence(*scenario) : 0);
+}
+
 // Whether the scenario has what --fit-host fits: other devices than GPUs have a host of their own kind.
 bool takes_host_constants(const YamlNode& tree, const fs::path& folder, std::vector<std::string> overrides) {
   for (const std::string& each : validation::HostConstants().overrides()) overrides.push_back(each);
@@ -231,7 +238,7 @@ int observe_verb(const Arguments& arguments) {
     return kUsage;
   }
   if (tree) work.make();
-  if (!observed.requests.empty() && tree) work.write_trace(observe::trace_text(observed));
+  if (!observed.requests.empty() && tree) work.write_trace(trace_of(observed, *tree, work.path(), overrides));
 
   validation::Report report;
   report.predicted = "prediction";

@@ -166,7 +166,7 @@ struct Figures {
   std::map<std::string, validation::Ends> within;
 };
 std::optional<Figures> read_figures(const std::string& path, Diagnostics& diagnostics);
-// The trace (trace/1) of the requests.
-std::string trace_text(const Observed& observed);
+// The trace (trace/1) of the requests, for a server that takes a prompt and an answer of so many tokens together.
+std::string trace_text(const Observed& observed, std::int64_t longest_sequence);
 
 }  // namespace llmscape::observe

@@ -69,18 +69,16 @@ std::optional<Figures> read_figures(const std::string& path, Diagnostics& diagno
   return all;
 }
 
-std::string trace_text(const Observed& observed) {
-  // How long answers that were given up would have been nobody knows. Theirs is as long as any, so that a server that
-  // is faster works at them until the end, too, but not longer than a sequence that was served.
-  std::int64_t longest_answer = 1, longest = 1;
-  for (const Request& r : observed.requests) {
-    longest_answer = std::max(longest_answer, r.output_tokens);
-    longest = std::max(longest, r.prompt_tokens + r.output_tokens);
-  }
+std::string trace_text(const Observed& observed, std::int64_t longest_sequence) {
+  // How long answers that were given up would have been nobody knows. Theirs is as long as any, or as the server takes
+  // where none has a token, so that a server that is faster works at them until the end, too.
+  std::int64_t longest_answer = 0;
+  for (const Request& r : observed.requests) longest_answer = std::max(longest_answer, r.output_tokens);
+  if (longest_answer == 0) longest_answer = longest_sequence;
   std::string text = "{\"schema\": \"trace/1\"}\n";
   for (const Request& r : observed.requests) {
     std::int64_t output = r.output_tokens;
-    if (r.gave_up) output = std::max(output + 1, std::min(longest_answer, longest - r.prompt_tokens));
+    if (r.gave_up) output = std::max(output + 1, std::min(longest_answer, longest_sequence - r.prompt_tokens));
     text += fmt::format("{{\"arrival_s\": {:.9g}, \"prompt_tokens\": {}, \"output_tokens\": {}", r.arrival,
                         r.prompt_tokens, output);
     if (r.gave_up) text += fmt::format(", \"give_up_s\": {:.9g}", *r.gave_up);

@@ -190,6 +190,15 @@ std::optional<validation::Ends> ends_in(const std::map<std::string, validation::
 
 }  // namespace
 
+std::int64_t longest_sequence(const scenario::Scenario& scenario) {
+  std::int64_t longest = 0;
+  for (const scenario::PoolConfig& pool : scenario.pools) {
+    const std::int64_t taken = pool.max_model_len.value_or(scenario.model_of(pool).max_position);
+    longest = std::max(longest, std::min(taken, pool.batcher->longest().value_or(taken)));
+  }
+  return longest;
+}
+
 std::optional<Prediction> predict(const scenario::Scenario& scenario, Diagnostics& diagnostics,
                                   workloads::Generator* generator) {
   Prediction prediction;

@@ -56,6 +56,9 @@ struct Prediction {
 std::vector<std::string> apart(const Shown& shown, const Served& served, std::optional<double> measured_hits,
                                std::optional<double> predicted_hits);
 
+// Tokens of the longest prompt and answer that one of its pools takes.
+std::int64_t longest_sequence(const scenario::Scenario& scenario);
+
 // Runs the scenario on the bare event queue, with the programs of `generator` if there is one, else with those of its
 // own workload. Nothing after reporting.
 std::optional<Prediction> predict(const scenario::Scenario& scenario, Diagnostics& diagnostics,

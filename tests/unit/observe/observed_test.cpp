@@ -48,7 +48,7 @@ TEST_CASE("figures by hand: three requests and two devices") {
   CHECK(json["schema"] == "observed/1");
   CHECK(json["requests"] == 3);
   CHECK(json["courses"]["power_w"][0][1] == 400);
-  CHECK(trace_text(observed).find("{\"arrival_s\": 1, \"prompt_tokens\": 100, \"output_tokens\": 21}") !=
+  CHECK(trace_text(observed, 4096).find("{\"arrival_s\": 1, \"prompt_tokens\": 100, \"output_tokens\": 21}") !=
         std::string::npos);
 }
 
@@ -183,9 +183,19 @@ TEST_CASE("calls that were given up are in no rate, and their answers in the tra
   CHECK(all.at("output_tokens_per_s") == approx(5));
   CHECK(all.at("total_tokens_per_s") == approx(1100 / 20.0));
   CHECK(all.at("requests_per_s") == approx(0.5));
-  // As long as the longest answer, but no longer than the longest sequence, of 112 tokens, beside one more than came.
-  CHECK(trace_text(observed).find("\"prompt_tokens\": 105, \"output_tokens\": 8, \"give_up_s\": 3}") !=
-        std::string::npos);
+  // As long as the longest answer, but no longer than the server takes, beside one more than came.
+  const auto answer = [&observed](std::int64_t prompt, std::int64_t longest) {
+    const std::string trace = trace_text(observed, longest);
+    const std::string before = "\"prompt_tokens\": " + std::to_string(prompt) + ", \"output_tokens\": ";
+    return std::stoi(trace.substr(trace.find(before) + before.size()));
+  };
+  CHECK(answer(105, 4096) == 10);
+  CHECK(answer(105, 112) == 8);
+  // None of its 300 tokens was answered when it was given up: a faster server is not done with the first one either.
+  observed.requests.push_back({0, 300, 0, std::nullopt, std::nullopt, 3});
+  CHECK(answer(300, 4096) == 10);
+  std::erase_if(observed.requests, [](const Request& r) { return r.output_tokens > 0; });
+  CHECK(answer(300, 4096) == 3796);
 }
 
 TEST_CASE("records of a part count once beside the whole, and copies without ids are told") {

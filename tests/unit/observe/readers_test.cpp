@@ -138,8 +138,8 @@ TEST_CASE("records of AIPerf that say when a call was given up are requests unti
   CHECK(*observed.requests[1].gave_up == approx(1.5));
   REQUIRE(observed.notes.size() == 2);
   CHECK(observed.notes[1].starts_with("2 of 3 requests were given up by their clients"));
-  CHECK(trace_text(observed).ends_with(
-      "\n{\"arrival_s\": 5, \"prompt_tokens\": 70, \"output_tokens\": 1, \"give_up_s\": 1.5}\n"));
+  CHECK(trace_text(observed, 100)
+            .ends_with("\n{\"arrival_s\": 5, \"prompt_tokens\": 70, \"output_tokens\": 30, \"give_up_s\": 1.5}\n"));
 }
 
 // Gaps of 7 ms but for 40 of 7.2 and 40 of 6.8: the mean of 195 is 7 ms.
