@@ -21,6 +21,7 @@ void Series::on_step(int, Seconds start, Seconds end, std::int64_t decodes, std:
                      std::int64_t kv_blocks_used) {
   largest_batch_ = std::max(largest_batch_, decodes);
   const double from = start.si(), to = end.si();
+  end_ = std::max(end_, to);
   while (to > width_ * static_cast<double>(kMost)) widen();
   const auto first = static_cast<std::size_t>(from * per_window_);
   const auto last = std::min(static_cast<std::size_t>(to * per_window_), kMost - 1);
@@ -35,27 +36,31 @@ void Series::on_step(int, Seconds start, Seconds end, std::int64_t decodes, std:
 }
 
 TimeLines Series::lines() const {
-  const double power_width = power_.window().si();
-  const std::vector<Joules> spent = power_.windows();
-  const auto power_windows = static_cast<double>(spent.size());
-  double width = width_;
-  while (power_windows * power_width > width * static_cast<double>(kMost)) width *= 2;
-  width = std::max(width, power_width);
-  const auto count = std::min(kMost, static_cast<std::size_t>(std::ceil(power_windows * power_width / width)));
+  const double power_width = power_.window().si(), end = std::max(end_, power_.end().si());
+  double width = std::max(width_, power_width);
+  while (end > width * static_cast<double>(kMost)) width *= 2;
+  const auto count = static_cast<std::size_t>(std::ceil(end / width));
   TimeLines lines{width,
                   std::vector<double>(count),
                   std::vector<double>(count),
                   std::vector<double>(count),
                   std::vector<double>(count),
                   largest_batch_};
+  if (count == 0) return lines;
+  // What ends at the edge of a window may have left an empty one behind it.
+  const auto place = [count](std::size_t i, std::size_t joined) { return std::min(i / joined, count - 1); };
   const auto windows_joined = static_cast<std::size_t>(std::llround(width / width_));
-  for (std::size_t i = 0; i < windows_.size() && i / windows_joined < count; ++i) {
-    lines.waiting[i / windows_joined] += windows_[i].waiting / width;
-    lines.batch[i / windows_joined] += windows_[i].batch / width;
-    lines.kv_blocks[i / windows_joined] += windows_[i].kv_blocks / width;
+  for (std::size_t i = 0; i < windows_.size(); ++i) {
+    const std::size_t at = place(i, windows_joined);
+    lines.waiting[at] += windows_[i].waiting / width;
+    lines.batch[at] += windows_[i].batch / width;
+    lines.kv_blocks[at] += windows_[i].kv_blocks / width;
   }
+  const std::vector<Joules> spent = power_.windows();
   const auto joined = static_cast<std::size_t>(std::llround(width / power_width));
-  for (std::size_t i = 0; i < spent.size(); ++i) lines.power_w[i / joined] += spent[i].si() / width;
+  for (std::size_t i = 0; i < spent.size(); ++i) lines.power_w[place(i, joined)] += spent[i].si() / width;
+  const double last = end - width * static_cast<double>(count - 1);
+  for (auto* line : {&lines.waiting, &lines.batch, &lines.kv_blocks, &lines.power_w}) line->back() *= width / last;
   return lines;
 }
 

@@ -9,7 +9,7 @@
 
 namespace llmscape::explore {
 
-// Means over windows of equal width, over all replicas or devices.
+// Means over windows of equal width, over all replicas or devices; the last one ends where the run does.
 struct TimeLines {
   double window_s = 0;
   std::vector<double> waiting;     // requests in the queues of replicas that run a step
@@ -48,6 +48,7 @@ class Series : public world::Watcher {
   double width_ = kNarrowest, per_window_ = 1 / kNarrowest;  // and its inverse, exact
   std::vector<Window> windows_;
   metrics::PowerSeries power_;
+  double end_ = 0;  // s, of the last step
   std::int64_t largest_batch_ = 0;
 };
 
