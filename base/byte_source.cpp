@@ -128,7 +128,7 @@ class GzipBytes : public ByteSource {
   bool refill() {
     const std::string_view bytes = file_->next();
     error_ = file_->error();
-    if (bytes.empty() && error_.empty() && !between_members_) error_ = "truncated gzip stream";
+    if (bytes.empty() && error_.empty() && !between_members_) end_early("truncated gzip stream");
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     stream_.avail_in = static_cast<uInt>(bytes.size());
     return !bytes.empty();
@@ -168,7 +168,7 @@ class ZstdBytes : public ByteSource {
   bool refill() {
     const std::string_view bytes = file_->next();
     error_ = file_->error();
-    if (bytes.empty() && error_.empty() && !between_frames_) error_ = "truncated zstd stream";
+    if (bytes.empty() && error_.empty() && !between_frames_) end_early("truncated zstd stream");
     input_ = {bytes.data(), bytes.size(), 0};
     return !bytes.empty();
   }

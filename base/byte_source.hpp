@@ -16,9 +16,18 @@ class ByteSource {
   virtual std::string_view next() = 0;
   // What went wrong: "truncated gzip stream"; empty if nothing.
   [[nodiscard]] const std::string& error() const { return error_; }
+  // Whether that is a compressed stream which ends before its end: all that is there was given.
+  [[nodiscard]] bool is_truncated() const { return truncated_; }
 
  protected:
+  void end_early(const char* what) {
+    error_ = what;
+    truncated_ = true;
+  }
   std::string error_;
+
+ private:
+  bool truncated_ = false;
 };
 
 // Never null: a file that cannot be opened gives a source without bytes and with an error.

@@ -68,6 +68,7 @@ std::optional<std::string_view> LineReader::next() {
 
 int LineReader::line() const { return state_->line; }
 const std::string& LineReader::error() const { return state_->error; }
+bool LineReader::is_truncated() const { return state_->source->is_truncated(); }
 
 std::optional<std::string> read_file(const std::filesystem::path& path, std::string& error, std::size_t most) {
   std::string content;

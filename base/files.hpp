@@ -26,6 +26,8 @@ class LineReader {
   [[nodiscard]] int line() const;  // number of the line returned last, from 1
   // What went wrong: "cannot open: No such file", "truncated gzip stream", "line longer than 64 MiB"; empty if nothing.
   [[nodiscard]] const std::string& error() const;
+  // Whether that is a compressed stream which ends before its end. Its whole lines were given.
+  [[nodiscard]] bool is_truncated() const;
 
  private:
   struct State;

@@ -67,7 +67,11 @@ std::optional<Row> RowFile::next(Diagnostics& diagnostics) {
   }
   while (const auto line = lines_.next())
     if (line->find_first_not_of(" \t") != std::string_view::npos) return Row(*line, path_, lines_.line(), diagnostics);
-  if (!lines_.error().empty()) Row({}, path_, lines_.line() + 1, diagnostics).error({}, lines_.error());
+  const Row behind({}, path_, lines_.line() + 1, diagnostics);
+  if (lines_.is_truncated() && cut_ == Cut::warning)
+    diagnostics.warning(behind.place({}), fmt::format("{}: the file was cut, and the {} whole lines before are read",
+                                                      lines_.error(), lines_.line()));
+  else if (!lines_.error().empty()) behind.error({}, lines_.error());
   return std::nullopt;
 }
 

@@ -61,7 +61,8 @@ class Row {
 class RowFile {
  public:
   static constexpr int kMostErrors = 1000;
-  explicit RowFile(std::string path) : path_(std::move(path)), lines_(path_) {}
+  enum class Cut { error, warning };  // what a compressed stream is that ends early
+  explicit RowFile(std::string path, Cut cut = Cut::error) : path_(std::move(path)), lines_(path_), cut_(cut) {}
   // The next row, valid until the next call; nothing at the end, or after reporting what broke the stream.
   std::optional<Row> next(Diagnostics& diagnostics);
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -69,6 +70,7 @@ class RowFile {
  private:
   std::string path_;
   LineReader lines_;
+  Cut cut_;
   std::optional<int> errors_before_;  // reports before the first row
 };
 

@@ -9,7 +9,7 @@
 namespace llmscape::observe {
 namespace {
 
-// Of compressed files, whose writer closed them, and of streams nothing is asked.
+// Of compressed files, which say so themselves, and of streams nothing is asked.
 bool ends_midway(const std::string& path) {
   std::error_code missing;
   if (!std::filesystem::is_regular_file(path, missing)) return false;
@@ -24,7 +24,7 @@ bool ends_midway(const std::string& path) {
 
 }  // namespace
 
-LiveRows::LiveRows(const std::string& path) : file_(path), cut_(ends_midway(path)) {}
+LiveRows::LiveRows(const std::string& path) : file_(path, traces::RowFile::Cut::warning), cut_(ends_midway(path)) {}
 
 std::optional<traces::Row> LiveRows::next(Diagnostics& diagnostics) {
   if (!cut_) return file_.next(diagnostics);

@@ -9,7 +9,8 @@
 namespace llmscape::observe {
 
 // The lines of a file that a program may still have been writing when it was copied: a last one that has no end was cut
-// off anywhere, perhaps in a number, and is left out.
+// off anywhere, perhaps in a number, and is left out. So is the end of a compressed stream that was cut, with a
+// warning.
 class LiveRows {
  public:
   explicit LiveRows(const std::string& path);

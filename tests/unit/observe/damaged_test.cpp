@@ -124,7 +124,7 @@ const std::vector<Damaged>& cases() {
       {"vllm-bench", "{\"schema\": 7}", "nothing in the file is known of a result of 'vllm bench serve"},
       {"power-csv", "timestamp, index, power.draw [W]\n", "nothing in the file is known of a CSV of nvidia-smi"},
       // Compressed, and cut off or changed.
-      {"vllm-log", compressed(kStats).substr(0, 60), "error: truncated gzip stream"},
+      {"vllm-log", compressed(kStats).substr(0, 60), "error: nothing in the file is known of a log of 'vllm serve'"},
       {"vllm-log", spoilt(compressed(kStats)), "error: corrupt gzip stream"},
       {"vllm-bench", compressed(bench).substr(0, 40), "error: truncated gzip stream"},
       // Lines that no program writes.
@@ -167,6 +167,26 @@ TEST_CASE("a last line without an end was being written: it is left out, and sai
     CHECK(observed.courses.begin()->second.begin()->second.samples().size() == 1);
     REQUIRE(observed.notes.size() == 1);
     CHECK(observed.notes[0].ends_with("of live has no end, as in a file that is still written: left out"));
+  }
+}
+
+// The writer still held the third line, or what ends the stream behind it: two are whole.
+TEST_CASE("of a compressed log that was cut the whole lines are read, with a warning") {
+  const test::Scratch scratch;
+  const std::string two = kStats + replaced(kStats, "09:01:10", "09:01:20"),
+                    third = replaced(kStats, "09:01:10", "09:01:30"),
+                    midway = compressed(two + third.substr(0, third.size() / 2));
+  for (const std::string& text :
+       {compressed(two) + compressed(third).substr(0, 20), midway.substr(0, midway.size() - 8)}) {
+    Observed observed;
+    Diagnostics diagnostics;
+    read_observed(scratch.file("live.gz", text), "vllm-log", observed, diagnostics);
+    CHECK_FALSE(diagnostics.has_errors());
+    CHECK(diagnostics.text(false).find(
+              "live.gz:3:1: warning: truncated gzip stream: the file was cut, and the 2 whole lines before are read") !=
+          std::string::npos);
+    REQUIRE(observed.courses.contains(quantity::kRunning));
+    CHECK(observed.courses.at(quantity::kRunning).begin()->second.samples().size() == 2);
   }
 }
 
