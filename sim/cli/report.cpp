@@ -178,6 +178,10 @@ void look_at(const std::string& text, explore::ResultsTable& table, Diagnostics&
   const auto condition = Expression::parse(text, where, diagnostics);
   if (condition) explore::check_names(*condition, table, diagnostics);
   if (condition) explore::check_units(*condition, table, diagnostics);
+  if (condition && !diagnostics.has_errors()) {  // as 'pareto' does: among those too that it throws out
+    if (explore::counts_money(*condition)) explore::check_currency("--where", where, table, diagnostics);
+    explore::check_comparable("--where", where, *condition, table, false, diagnostics);
+  }
   if (diagnostics.has_errors()) return;
   table = explore::rows_where(table, *condition);
   if (table.rows.empty()) diagnostics.error(where, "no configuration of the sweep is so");

@@ -135,6 +135,7 @@ TEST_CASE("an SLO and --dominates do not put amounts in two currencies side by s
   CHECK(pareto({"--slo", "total_cost < 10", "--where", "currency == EUR"}).code == 0);
   CHECK(holds(pareto({"--dominates", "2", "--where", "currency == EUR"}).out, "1 dominates hardware=a"));
   CHECK(run_program({"report", scratch.path(""), "-q", "--slo", "total_cost<=10"}).code == 2);
+  CHECK(run_program({"report", scratch.path(""), "-q", "--where", "total_cost<=10"}).code == 2);
   CHECK(run_program({"report", scratch.path(""), "-q", "--slo", "total_cost<=10", "--where", "currency == EUR"}).code ==
         0);
 }
@@ -176,6 +177,19 @@ TEST_CASE("sums over windows of unlike length, and peaks of unlike slices, are n
   CHECK(report("tpot.mean<=1 s").code == 0);
   CHECK(holds(scratch.content("page.html"), R"("over":["window"],"instead":"cost_per_million_output_tokens")"));
   CHECK(holds(report("total_cost<=1").err, "compares what was taken over unlike lengths of time"));
+  // Nor does a condition leave the shorter one alone: both verbs say the same of it.
+  for (const char* verb : {"pareto", "report"})
+    for (const auto& [where, sum] :
+         {std::pair("total_cost <= 0.05", "a sum over windows"), {"peak_w < 640 W", "the peak of slices"}}) {
+      const Ran alone =
+          run_program({verb, scratch.path(""), "--min", "tpot.mean", "--max", "output_tokens_per_s", "--where", where});
+      CHECK(alone.code == 2);
+      CHECK(holds(alone.err, "--where compares "));
+      CHECK(holds(alone.err, std::string(sum) + " that differ in length"));
+    }
+  CHECK(run_program({"report", scratch.path(""), "-q", "--where", "total_cost/window_s <= 1 /s", "-o",
+                     scratch.path("page.html")})
+            .code == 0);
 }
 
 TEST_CASE("groups in which windows are alike are ranked each by itself, and against no other") {
