@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <string_view>
 
 #include "sim/result/metric_table.hpp"
 
@@ -11,6 +12,9 @@ namespace llmscape::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// vLLM's benchmark notes when each chunk of the stream comes, and a step of drafts sends its tokens in one.
+constexpr std::string_view kOfChunks = "itl_ms";
 
 void add_times(Json& json, const std::string& name, const result::Percentiles* p) {
   if (!p) return;
@@ -43,7 +47,11 @@ std::string to_vllm_json(const result::RunResult& r) {
   json["output_throughput"] = whole.output_tokens_per_s;
   json["total_token_throughput"] = whole.total_tokens_per_s;
   for (const metrics::Metric& metric : metrics::latencies())
-    if (!metric.vllm.empty()) add_times(json, std::string(metric.vllm), r.latency[metric.key]);
+    if (!metric.vllm.empty())
+      add_times(json, std::string(metric.vllm),
+                metric.vllm != kOfChunks ? r.latency[metric.key]
+                : r.chunk_gaps           ? &*r.chunk_gaps
+                                         : nullptr);
   return json.dump(2) + '\n';
 }
 

@@ -2,6 +2,8 @@
 #include "sim/result/measured.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 namespace llmscape::result {
 namespace {
@@ -22,6 +24,18 @@ void count_unended(const Parts& parts, const serving::Gateway& gateway, Seconds 
   for (const serving::Replica* replica : parts.replicas)
     for (const auto& never : replica->abandoned())
       sums.emitted_tokens -= static_cast<double>(never.tokens) * span.share(never.from, never.left);
+}
+
+// Those at kCurveLevels.
+void take_quantiles(const std::vector<double>& quantiles, Percentiles& p) {
+  std::ranges::copy(quantiles, p.curve.begin());
+  const auto at = [&p](double level) {
+    return p.curve[static_cast<std::size_t>(std::ranges::find(kCurveLevels, level) - kCurveLevels.begin())];
+  };
+  p.p50 = at(0.5);
+  p.p90 = at(0.9);
+  p.p95 = at(0.95);
+  p.p99 = at(0.99);
 }
 
 }  // namespace
@@ -58,14 +72,31 @@ std::optional<Percentiles> percentiles(const Moments& moments, const Values& val
   if (moments.count() == 0) return std::nullopt;
   Percentiles p{moments.count(),   moments.mean(), moments.standard_deviation(), 0, 0, 0, 0,
                 moments.maximum(), values.exact()};
-  std::ranges::copy(values.quantiles(moments, kCurveLevels), p.curve.begin());
-  const auto at = [&p](double level) {
-    return p.curve[static_cast<std::size_t>(std::ranges::find(kCurveLevels, level) - kCurveLevels.begin())];
-  };
-  p.p50 = at(0.5);
-  p.p90 = at(0.9);
-  p.p95 = at(0.95);
-  p.p99 = at(0.99);
+  take_quantiles(values.quantiles(moments, kCurveLevels), p);
+  return p;
+}
+
+std::optional<Percentiles> percentiles_above_zero(const Moments& moments, const Values& values) {
+  const auto all = static_cast<double>(moments.count());
+  const double zeros = std::round(all * values.share_at_most(moments, 0)), above = all - zeros;
+  if (zeros == 0 || above < 1) return above < 1 ? std::nullopt : percentiles(moments, values);
+  const double mean = moments.sum() / above, deviation = moments.standard_deviation();
+  const double squares = all * (deviation * deviation + moments.mean() * moments.mean());
+  Percentiles p{static_cast<std::int64_t>(above),
+                mean,
+                std::sqrt(std::max(0., squares / above - mean * mean)),
+                0,
+                0,
+                0,
+                0,
+                moments.maximum(),
+                values.exact()};
+  std::array<double, kCurveLevels.size()> levels{};
+  std::ranges::transform(kCurveLevels, levels.begin(), [&](double level) {
+    const double rank = zeros + std::max(1., std::ceil(level * above * (1 - 1e-15)));
+    return (rank - 0.5) / all;  // no rounding takes it to a neighbour's
+  });
+  take_quantiles(values.quantiles(moments, levels), p);
   return p;
 }
 

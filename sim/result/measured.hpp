@@ -26,6 +26,8 @@ Measured window_measured(const Parts& parts, const serving::Gateway& gateway, co
 
 // What is said of a distribution. Nothing where it has no values.
 std::optional<Percentiles> percentiles(const Moments& moments, const Values& values);
+// The same without the values of 0: gaps between tokens without those of one step, which come at once.
+std::optional<Percentiles> percentiles_above_zero(const Moments& moments, const Values& values);
 inline std::optional<Percentiles> percentiles(const Distribution& d) { return percentiles(d.moments(), d.values()); }
 
 }  // namespace llmscape::result

@@ -300,7 +300,8 @@ struct RunResult {
   std::vector<std::pair<std::string, std::int64_t>> reasons;  // why requests were dropped or failed
   Tokens tokens;
   Latencies latency;
-  ByKey<double> numbers;  // of metrics whose row has no function of the rest
+  std::optional<Percentiles> chunk_gaps;  // as a client sees the stream: tokens of one step come at once
+  ByKey<double> numbers;                  // of metrics whose row has no function of the rest
   Work work;
   std::optional<MemoryResult> memory;  // of replicas that have their devices alone
   std::optional<PteResult> pte;
@@ -314,14 +315,13 @@ struct RunResult {
   std::optional<EnergyResult> energy;
   Breakdown breakdown;
   std::vector<PoolResult> pools;
-  std::vector<GroupUse> utilisation;       // of groups that ran a step
-  std::optional<CostResult> cost;          // where the scenario has prices
-  std::optional<AreaResult> area;          // where all devices state theirs
-  std::optional<FleetResult> fleet;        // where the scenario has controllers or faults
-  std::vector<LinkResult> links;           // those that carried something
-  std::vector<RetrievalResult> retrieval;  // a station if it was asked something, and the hosts
-  // Share of step time by Tag; all 0 when no step ran.
-  std::array<double, kTagNames.size()> provenance{};
+  std::vector<GroupUse> utilisation;                  // of groups that ran a step
+  std::optional<CostResult> cost;                     // where the scenario has prices
+  std::optional<AreaResult> area;                     // where all devices state theirs
+  std::optional<FleetResult> fleet;                   // where the scenario has controllers or faults
+  std::vector<LinkResult> links;                      // those that carried something
+  std::vector<RetrievalResult> retrieval;             // a station if it was asked something, and the hosts
+  std::array<double, kTagNames.size()> provenance{};  // share of step time by Tag; all 0 when no step ran
   double extrapolated = 0;                // share of step time outside the range of its parameters, whatever their tag
   std::vector<StepTableUse> step_tables;  // of groups whose devices have one
   std::optional<Intervals> intervals;     // where they were asked for

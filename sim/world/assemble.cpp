@@ -265,6 +265,7 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
   Moments gaps;
   for (const Moments* of_replica : parts.gaps) gaps.merge(*of_replica);
   result.latency.set("itl_s", result::percentiles(gaps, *parts.gap_values));
+  result.chunk_gaps = result::percentiles_above_zero(gaps, *parts.gap_values);
 
   std::vector<serving::ReplicaTotals> totals;
   for (const serving::Replica* replica : parts.replicas) totals.push_back(replica->totals());

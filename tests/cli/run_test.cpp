@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/cli/scratch.hpp"
+#include "tests/support/approx.hpp"
 #include "tests/support/run_program.hpp"
 
 namespace llmscape::test::run_test {
@@ -15,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
+using testing::approx;
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -277,6 +279,28 @@ TEST_CASE("vllm-json has vLLM's keys, in ms, with the numbers of our JSON") {
   CHECK(theirs["std_ttft_ms"].get<double>() == ours["latency"]["ttft_s"]["std"].get<double>() * 1e3);
   CHECK(theirs["median_tpot_ms"].get<double>() == ours["latency"]["tpot_s"]["p50"].get<double>() * 1e3);
   CHECK(theirs["output_throughput"] == ours["overall"]["throughput"]["output_tokens_per_s"]);
+}
+
+// The prompt answers one token, and each of 10 steps three drafts and one more: 40 gaps, of which 30 are 0. A client
+// sees 11 chunks, and 10 gaps of a step each.
+TEST_CASE("vllm-json: under speculation ITL has a gap for each chunk, as a client sees it") {
+  const Scratch scratch;
+  const std::string file =
+      scratch.file("s.yaml",
+                   "schema: scenario/1\nmodel: llama-3.1-8b\nhardware: {devices: [{preset: h100-sxm}]}\n"
+                   "serving: {speculation: {tokens: 3, acceptance: 1, draft: {share: 0.05}}}\n"
+                   "workload: {requests: 1, arrivals: {kind: poisson, rate: 1 /s}, stream: {kind: lengths, "
+                   "prompt: {kind: fixed, value: 100}, output: {kind: fixed, value: 41}}}\n");
+  const Json ours = Json::parse(json_of({"run", file}).out)["latency"]["itl_s"];
+  const Json theirs = Json::parse(run_program({"run", file, "--format", "vllm-json"}).out);
+  const auto ms = [&theirs](const char* key) { return theirs[key].get<double>(); };
+  const double decoding = ms("mean_e2el_ms") - ms("mean_ttft_ms");
+  CHECK(ours["count"] == 40);
+  CHECK(ours["p50"] == 0);
+  CHECK(ours["mean"].get<double>() * 1e3 == approx(decoding / 40).epsilon(1e-9));
+  CHECK(ms("mean_itl_ms") == approx(decoding / 10).epsilon(1e-9));
+  CHECK(ms("median_itl_ms") == approx(decoding / 10).epsilon(0.01));
+  CHECK(ms("std_itl_ms") < 0.01 * decoding / 10);
 }
 
 TEST_CASE("the table says first what ran and that it is not valid") {
