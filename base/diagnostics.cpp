@@ -154,6 +154,18 @@ Diagnostic& Diagnostics::warning(SourceRange where, std::string message, std::st
       Diagnostic{Severity::warning, std::move(where), std::move(message), std::move(suggestion), {}});
 }
 
+Diagnostic& Diagnostics::add(const Diagnostic& one) {
+  Diagnostic& added = one.severity == Severity::error ? error(one.where, one.message, one.suggestion)
+                                                      : warning(one.where, one.message, one.suggestion);
+  for (const std::string& note : one.notes)
+    if (!one.where.source || note != one.where.source->note) added.notes.push_back(note);
+  return added;
+}
+
+void Diagnostics::add(const Diagnostics& found) {
+  for (const Diagnostic& one : found.sorted()) add(one);
+}
+
 std::vector<Diagnostic> Diagnostics::sorted() const {
   std::map<std::string, std::size_t> appearance;
   for (const Diagnostic& d : all_) appearance.emplace(name_of(d.where), appearance.size());

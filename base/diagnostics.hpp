@@ -43,6 +43,10 @@ class Diagnostics {
  public:
   Diagnostic& error(SourceRange where, std::string message, std::string suggestion = {});
   Diagnostic& warning(SourceRange where, std::string message, std::string suggestion = {});
+  // Passes on what sorted() of another gives; the note of its source comes by itself again.
+  Diagnostic& add(const Diagnostic& one);
+  // All of what was found by itself, as where one mistake would end the look at others.
+  void add(const Diagnostics& found);
   [[nodiscard]] bool has_errors() const { return errors_ > 0; }
   [[nodiscard]] int errors() const { return errors_; }
   // Errors and warnings so far.

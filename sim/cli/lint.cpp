@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "base/passed_on.hpp"
 #include "models/catalog.hpp"
 #include "sim/cli/catalogs.hpp"
 #include "sim/cli/description.hpp"
@@ -70,7 +69,7 @@ void lint_sweep(const fs::path& file, Diagnostics& diagnostics) {
   if (plan->config().sample || open == plan->axes().end()) return explore::check_plan(*plan, catalogs(), diagnostics);
   Diagnostics of_values;
   explore::check_space(*plan, catalogs(), false, of_values);
-  pass_on(of_values, diagnostics);
+  diagnostics.add(of_values);
   if (!diagnostics.has_errors())
     diagnostics.warning(open->where,
                         fmt::format("'{}' takes any value between two ends: without 'sample' only 'optimize' takes "
@@ -123,7 +122,7 @@ int lint(const std::vector<std::string>& files, const Messages& messages) {
     const FileKind kind = kind_of(file);
     Diagnostics diagnostics;  // its own: a scenario is not read further once there are errors
     lint_file(file, kind, diagnostics);
-    pass_on(diagnostics, all);
+    all.add(diagnostics);
     if (!diagnostics.has_errors())
       fmt::print("{}: {}{} without mistakes\n", file, is_plural(kind) ? "" : "a ", name_of(kind));
   }

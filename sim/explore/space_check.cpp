@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/passed_on.hpp"
 #include "sim/explore/numeric_path.hpp"
 #include "sim/explore/sweep.hpp"
 
@@ -74,7 +73,7 @@ class SpaceCheck {
     if (!point) return std::nullopt;
     Diagnostics found;  // its own: where there are errors already, a scenario is not looked at to its end
     const auto scenario = scenario_of(plan_, *point, catalogs_, found);
-    pass_on(found, refused);
+    refused.add(found);
     warn_of_files(plan_, found, "points with it", left_out);
     if (!scenario) return std::max(1, found.errors());
     if (!std::exchange(one_runs, true)) find_whole(*scenario);
@@ -102,7 +101,7 @@ class SpaceCheck {
 void check_space(const Plan& plan, const scenario::Catalogs& catalogs, bool money, Diagnostics& diagnostics) {
   SpaceCheck check(plan, catalogs);
   check.look();
-  pass_on(plan.config().skip_refused && check.one_runs ? check.left_out : check.refused, diagnostics);
+  diagnostics.add(plan.config().skip_refused && check.one_runs ? check.left_out : check.refused);
   for (const std::size_t axis : check.of_whole)  // its ends are, what lies between is not
     diagnostics.error(plan.axes()[axis].where,
                       fmt::format("'{}' takes whole numbers", plan.axes()[axis].columns.front()), "add whole: true");

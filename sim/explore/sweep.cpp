@@ -15,7 +15,6 @@
 #include "base/files.hpp"
 #include "base/hash.hpp"
 #include "base/opened_files.hpp"
-#include "base/passed_on.hpp"
 #include "sim/explore/results_csv.hpp"
 #include "sim/explore/run_row.hpp"
 #include "sim/run/intervals.hpp"
@@ -228,7 +227,7 @@ std::string values_of(const Plan& plan, const Point& point) {
 void add_found(const Diagnostics& found, const std::string& values, bool others_run, Diagnostics& all) {
   for (const Diagnostic& of_point : found.sorted()) {
     const bool in_value = of_point.where.source && of_point.where.source->name.starts_with("--set ");
-    Diagnostic& added = pass_on(of_point, all);
+    Diagnostic& added = all.add(of_point);
     if (!others_run || in_value) continue;
     added.notes.push_back(values);
     added.notes.emplace_back("others can run: 'skip_refused: true' in the plan leaves out those that cannot");
@@ -247,8 +246,8 @@ void warn_of_files(const Plan& plan, const Diagnostics& refused, const std::stri
         is_of(plan.base()))
       continue;
     mistake.severity = Severity::warning;
-    pass_on(mistake, diagnostics)
-        .notes.push_back(fmt::format("'skip_refused' leaves out {}, as the file cannot be read", values));
+    diagnostics.add(mistake).notes.push_back(
+        fmt::format("'skip_refused' leaves out {}, as the file cannot be read", values));
     return;  // the first says that the file is none
   }
 }
@@ -283,7 +282,7 @@ void check_plan(const Plan& plan, const scenario::Catalogs& catalogs, Diagnostic
     add_found(of_point, of_point.has_errors() ? values_of(plan, point) : "", one_runs && of_point.has_errors(),
               diagnostics);
   if (!any) diagnostics.error(plan.config().exclude.front().where, "the plan has no point: all are excluded");
-  else if (plan.config().skip_refused) pass_on(one_runs ? left_out : refused, diagnostics);
+  else if (plan.config().skip_refused) diagnostics.add(one_runs ? left_out : refused);
 }
 
 }  // namespace llmscape::explore

@@ -170,3 +170,22 @@ TEST_CASE("a long text is shortened in messages") {
   CHECK(in_quotes(std::string(60, 'a')) == "'" + std::string(60, 'a') + "'");
   CHECK(in_quotes(std::string(100'000, 'a')) == "'" + std::string(60, 'a') + "…'");
 }
+
+TEST_CASE("what was found by itself is passed on whole: severity, suggestion, notes, and the note of its source once") {
+  const auto included = std::make_shared<const SourceText>(SourceText{"gpu.yaml", "a: 1\nb: 2\n", 1, "included here"});
+  Diagnostics found;
+  found.error({included, 2, 1, 1}, "unknown key 'b'", "did you mean 'a'?").notes.emplace_back("gpu has a");
+  found.warning({included, 1, 1, 1}, "'a' has no effect");
+  Diagnostics all;
+  all.error({}, "one before");
+  all.add(found);
+  all.add(found.sorted().front()).notes.emplace_back("and more");  // the warning: it stands first in its file
+  CHECK(all.errors() == 2);
+  CHECK(all.size() == 4);
+  const auto sorted = all.sorted();
+  REQUIRE(sorted.size() == 3);  // the same message at the same place once
+  CHECK(sorted[1].severity == Severity::warning);
+  CHECK(sorted[1].notes == std::vector<std::string>{"included here"});
+  CHECK(sorted[2].suggestion == "did you mean 'a'?");
+  CHECK(sorted[2].notes == std::vector<std::string>{"gpu has a", "included here"});
+}
