@@ -79,7 +79,7 @@ std::optional<Percentiles> percentiles(const Moments& moments, const Values& val
 std::optional<Percentiles> percentiles_above_zero(const Moments& moments, const Values& values) {
   const auto all = static_cast<double>(moments.count());
   const double zeros = std::round(all * values.share_at_most(moments, 0)), above = all - zeros;
-  if (zeros == 0 || above < 1) return above < 1 ? std::nullopt : percentiles(moments, values);
+  if (above < 1) return std::nullopt;
   const double mean = moments.sum() / above, deviation = moments.standard_deviation();
   const double squares = all * (deviation * deviation + moments.mean() * moments.mean());
   Percentiles p{static_cast<std::int64_t>(above),

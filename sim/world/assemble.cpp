@@ -264,8 +264,8 @@ result::RunResult assemble(const Ended& parts, const serving::Gateway& gateway, 
   result.pte = pte_of(parts.scenario, seen);
   Moments gaps;
   for (const Moments* of_replica : parts.gaps) gaps.merge(*of_replica);
-  result.latency.set("itl_s", result::percentiles(gaps, *parts.gap_values));
-  result.chunk_gaps = result::percentiles_above_zero(gaps, *parts.gap_values);
+  result.latency.set("itl_s", result.chunk_gaps = result::percentiles(gaps, *parts.gap_values));
+  if (gaps.minimum() == 0) result.chunk_gaps = result::percentiles_above_zero(gaps, *parts.gap_values);
 
   std::vector<serving::ReplicaTotals> totals;
   for (const serving::Replica* replica : parts.replicas) totals.push_back(replica->totals());

@@ -32,7 +32,7 @@ TEST_CASE("a result goes to stdout by every name of it, behind what is there, an
   CHECK(shell(kImport + "/dev/stdout 2>/dev/null | cat").out == wanted);
   shell(in + "echo before > out.yaml; " + kImport + "/dev/stdout >> out.yaml 2>/dev/null; echo after >> out.yaml");
   CHECK(scratch.content("out.yaml") == "before\n" + wanted + "after\n");
-  CHECK(shell(in + "mkfifo pipe; cat pipe & " + kImport + "pipe 2>/dev/null; wait").out == wanted);
+  CHECK(shell(in + "mkfifo pipe; timeout 60 cat pipe & " + kImport + "pipe 2>/dev/null; wait").out == wanted);
   CHECK(fs::is_fifo(scratch.path("pipe")));
 }
 
