@@ -168,10 +168,12 @@ TEST_CASE("a router that keeps an order, told of all that changes, chooses as on
         told->on_targets(serving);
       }
       const Seconds now(0.013 * i);
+      std::vector<std::size_t> standings;
+      for (const RoutingTarget* target : serving) standings.push_back(told->standing(*target, 0));
+      CHECK(std::ranges::max(standings) < kStandings);
       const std::size_t chosen = told->choose(request, serving, now);
       REQUIRE(chosen == looking->choose(request, serving, now));
-      CHECK(told->standing(*serving[chosen], 0) == 0);  // it does get the next call
-      for (const RoutingTarget* target : serving) CHECK(told->standing(*target, 0) < kStandings);
+      CHECK(standings[chosen] == 0);  // it does get the next call
       RoutingTarget& charged = random.chance(0.5) ? *serving[chosen] : all[random.below(6)];
       const std::int64_t calls = charged.outstanding_requests > 2 ? -1 : 1;
       charged.outstanding_requests += calls;
@@ -205,6 +207,32 @@ TEST_CASE(
   router->on_targets({&all[4]});
   CHECK(router->standing(all[4], 0) == 0);  // alone
   CHECK(router->standing(all[0], 0) == 0);  // it serves no more
+}
+
+TEST_CASE("in turn, a replica stands by the turns before its own, of those that serve") {
+  Diagnostics diagnostics;
+  const auto policy = routers().read(YamlNode::scalar("round_robin"), diagnostics);
+  const auto router = policy->make();
+  std::vector<RoutingTarget> all(10);
+  std::vector<RoutingTarget*> serving;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].index = i;
+    if (i != 1) serving.push_back(&all[i]);
+  }
+  router->on_targets(serving);
+  const auto standings = [&] {
+    std::vector<std::size_t> some;
+    for (const RoutingTarget& target : all) some.push_back(router->standing(target, 0));
+    return some;
+  };
+  // Turns before its own: 0, -, 1, 2, ..., 8; the second does not serve.
+  CHECK(standings() == std::vector<std::size_t>{0, 0, 1, 2, 2, 3, 3, 3, 3, 4});
+  CHECK(router->choose({}, serving, Seconds(0)) == 0);
+  CHECK(router->choose({}, serving, Seconds(1)) == 1);  // the third
+  // 7, -, 8, 0, 1, ..., 6.
+  CHECK(standings() == std::vector<std::size_t>{3, 0, 4, 0, 1, 2, 2, 3, 3, 3});
+  while (router->choose({}, serving, Seconds(2)) != 8) continue;
+  CHECK(standings() == std::vector<std::size_t>{0, 0, 1, 2, 2, 3, 3, 3, 3, 4});  // behind the last comes the first
 }
 
 TEST_CASE("every order of streaming prompts is strict and total: two requests are never equal, three never in a ring") {
