@@ -48,14 +48,13 @@ TEST_CASE("with one replica every message is for it: what it takes back is hardl
   CHECK(one.prices - one.steps < 5);  // until it has learned
 }
 
-TEST_CASE(
-    "with eight replicas most messages are for others: a fifth of the steps is priced in vain, for fewer wakings") {
+TEST_CASE("with eight replicas in turn most messages are for others: few steps are priced in vain, for fewer wakings") {
   const Counts eight = counted(8);
   const std::int64_t in_vain = eight.prices - eight.steps;
-  CHECK(20 * in_vain > eight.steps);
-  CHECK(4 * in_vain < eight.steps);  // 26 %, did it not learn
-  // At least two of each call, at its prompt and its end: 0.26 a step. 0.42, and 0.45 if a step that is taken back
-  // halved the reach.
+  // 4.2 %; 20 % where a replica does not know the turns before its own, 26 did it not learn at all.
+  CHECK(in_vain > 0);
+  CHECK(20 * in_vain < eight.steps);
+  // At least two of each call, at its prompt and its end: 0.26 a step. 0.40, and 0.42 without those turns.
   CHECK(eight.wakes >= 800);
-  CHECK(100 * eight.wakes < 43 * eight.steps);
+  CHECK(100 * eight.wakes < 41 * eight.steps);
 }
